@@ -1,0 +1,149 @@
+//! What went wrong, for the next step: a code, what happened, a hint, whose fault.
+//!
+//! Every face shows the same failure in its own way; none invents one of its own.
+
+use std::{borrow::Cow, fmt};
+
+use serde_json::Value;
+
+/// The closed set of codes. A code is a contract: agents branch on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    InvalidParams,
+    UnknownTool,
+    NotFound,
+    Busy,
+    Timeout,
+    Cancelled,
+    ShuttingDown,
+    Internal,
+}
+
+/// Whose move it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// The call can be corrected.
+    Caller,
+    /// Nobody erred: time ran out, or somebody asked to stop.
+    Circumstance,
+    /// A bug of Holdpoint.
+    Ours,
+}
+
+impl Code {
+    pub const ALL: &[Code] = &[
+        Code::InvalidParams,
+        Code::UnknownTool,
+        Code::NotFound,
+        Code::Busy,
+        Code::Timeout,
+        Code::Cancelled,
+        Code::ShuttingDown,
+        Code::Internal,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Code::InvalidParams => "E_INVALID_PARAMS",
+            Code::UnknownTool => "E_UNKNOWN_TOOL",
+            Code::NotFound => "E_NOT_FOUND",
+            Code::Busy => "E_BUSY",
+            Code::Timeout => "E_TIMEOUT",
+            Code::Cancelled => "E_CANCELLED",
+            Code::ShuttingDown => "E_SHUTTING_DOWN",
+            Code::Internal => "E_INTERNAL",
+        }
+    }
+
+    /// What the code means, for the generated reference.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Code::InvalidParams => "a parameter is missing, unknown, or of the wrong kind",
+            Code::UnknownTool => "no tool has that name",
+            Code::NotFound => "what the call names does not exist",
+            Code::Busy => "too many calls of this client are under way",
+            Code::Timeout => "the work was not done by the deadline",
+            Code::Cancelled => "the client cancelled the call",
+            Code::ShuttingDown => "the server is stopping",
+            Code::Internal => "a bug of Holdpoint; the server goes on",
+        }
+    }
+
+    pub const fn blame(self) -> Blame {
+        match self {
+            Code::InvalidParams | Code::UnknownTool | Code::NotFound | Code::Busy => Blame::Caller,
+            Code::Timeout | Code::Cancelled | Code::ShuttingDown => Blame::Circumstance,
+            Code::Internal => Blame::Ours,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub code: Code,
+    /// Lowercase, no full stop, values in backticks.
+    pub message: Cow<'static, str>,
+    /// The next step, best as the very call that takes it.
+    pub hint: Option<Cow<'static, str>>,
+    /// Facts a program may branch on, beside the text.
+    pub details: Option<Box<Value>>,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Failure { code, message: message.into(), hint: None, details: None }
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = Some(Box::new(details));
+        self
+    }
+
+    /// A bug of ours, told without blame and without its insides.
+    pub fn internal(what: impl Into<Cow<'static, str>>) -> Self {
+        Failure::new(Code::Internal, what)
+            .hint("this is a bug of Holdpoint; the server goes on, its log says more")
+    }
+}
+
+/// `[E_CODE] what happened`, then the hint on its own line (seed 002).
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}", self.code.as_str(), self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_has_code_and_hint_on_two_lines() {
+        let failure = Failure::new(Code::NotFound, "no resource `x`").hint("read `y`");
+        assert_eq!(failure.to_string(), "[E_NOT_FOUND] no resource `x`\nhint: read `y`");
+    }
+
+    #[test]
+    fn codes_are_unique_and_well_formed() {
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+        for name in names {
+            assert!(name.starts_with("E_") && name.chars().all(|c| c == '_' || c.is_uppercase()));
+        }
+    }
+}

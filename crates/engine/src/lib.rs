@@ -1,0 +1,12 @@
+//! What Holdpoint knows and does, whichever face asks: MCP, HTTP, the command line.
+//!
+//! Commands come down by call; facts go up by the [`log`], which every face reads from its own place.
+//! This crate does not know MCP, serving HTTP, JSON schemas or stdout.
+
+pub mod budget;
+pub mod engine;
+pub mod event;
+pub mod failure;
+pub mod ids;
+pub mod limits;
+pub mod log;

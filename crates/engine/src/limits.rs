@@ -1,0 +1,80 @@
+//! Every bound of the system, with its reason.
+//!
+//! What reaches a bound says so in its answer, with the call that gets the rest.
+
+use std::time::Duration;
+
+// The log.
+
+/// Events kept in memory. A reader that falls further behind is told of the gap.
+pub const LOG_EVENTS: usize = 65_536;
+/// Bytes of events kept in memory, so that large events push old ones out sooner.
+pub const LOG_BYTES: usize = 16 * 1024 * 1024;
+
+// Tools.
+
+/// How long a tool may work when neither it nor the call says otherwise (seed 002).
+pub const TOOL_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest wait a call may ask for. Longer waits are made of several calls.
+pub const TOOL_TIMEOUT_MAX: Duration = Duration::from_secs(3600);
+/// A tool that waits by itself answers at its deadline; the boundary cuts it off this much later.
+pub const TOOL_GRACE: Duration = Duration::from_secs(5);
+/// A waiting tool tells a client that gave a progress token that it is alive, this often.
+pub const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// Tool calls one client may have under way. More are refused, not queued: a client
+/// that needs more is looping.
+pub const CALLS_IN_FLIGHT: usize = 64;
+/// Requests of one connection that we have read and not yet answered. Past this we
+/// stop reading: the client does not take its answers.
+pub const UNANSWERED_REQUESTS: usize = 512;
+/// Tokens an answer may cost when the call does not say.
+pub const ANSWER_TOKENS: usize = 1_200;
+/// Tokens an answer may cost at the most, whatever the call says.
+pub const ANSWER_TOKENS_MAX: usize = 50_000;
+
+// The timeline.
+
+/// Events in one page of the timeline when the call does not say.
+pub const PAGE_EVENTS: usize = 50;
+/// Events in one page of the timeline at the most.
+pub const PAGE_EVENTS_MAX: usize = 1_000;
+/// Bytes of one note on the timeline. A note is a sentence, not a file.
+pub const NOTE_BYTES: usize = 4_096;
+
+// Clients.
+
+/// Bytes kept of a name that a client gives itself.
+pub const NAME_BYTES: usize = 128;
+/// Resources one client may subscribe to.
+pub const SUBSCRIPTIONS: usize = 256;
+/// Clients at once, over all transports. Each may hold a notification task and queues.
+pub const CLIENTS: usize = 256;
+/// A streamable HTTP session that nobody used for this long is closed. Agents think for a
+/// while between calls, and many do not survive a lost session, so it is long.
+pub const HTTP_SESSION_IDLE: Duration = Duration::from_secs(2 * 3600);
+/// Clients that a status names one by one; the rest are counted.
+pub const STATUS_CLIENTS: usize = 20;
+/// Events taken from the log at once for one client's notifications.
+pub const NOTIFY_BATCH: usize = 64;
+/// HTTP+SSE connections at once; each holds two queues.
+pub const SSE_SESSIONS: usize = 256;
+/// Messages queued in each direction of one HTTP+SSE connection.
+pub const SSE_QUEUE: usize = 256;
+
+// HTTP.
+
+/// Bytes of one request's body.
+pub const BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of one line on stdio, the same as an HTTP body.
+pub const LINE_BYTES: usize = BODY_BYTES;
+/// Connections at once, over all listeners.
+pub const HTTP_CONNECTIONS: usize = 1_024;
+/// Ports tried after the wanted one when it is taken.
+pub const PORTS_TRIED: u16 = 100;
+/// How often an idle event stream shows that it is alive (seed 000).
+pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+// Shutting down.
+
+/// How long clients have to take their last messages.
+pub const FAREWELL: Duration = Duration::from_secs(2);
