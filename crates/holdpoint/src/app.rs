@@ -1,0 +1,61 @@
+//! What every face of one process shares. State is one and lives here, never in a connection:
+//! what one client does, every client sees.
+
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use holdpoint_engine::engine::Engine;
+use tokio_util::sync::CancellationToken;
+
+use crate::{catalogue::Catalogue, clients::Clients, told::Told};
+
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Cheap to clone: everything behind it is shared.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) clients: Clients,
+    pub(crate) catalogue: Catalogue,
+    pub(crate) told: Told,
+    /// The default deadline of a tool, when the command line sets another.
+    pub(crate) tool_timeout: Option<Duration>,
+    /// Where HTTP listens, once it does.
+    pub(crate) http: OnceLock<Vec<SocketAddr>>,
+    /// Cancelled once, when the server stops; every task that outlives a call watches it.
+    pub(crate) shutdown: CancellationToken,
+}
+
+impl App {
+    pub(crate) fn new(catalogue: Catalogue, tool_timeout: Option<Duration>) -> App {
+        let engine = Engine::start(VERSION);
+        App(Arc::new(Shared {
+            clients: Clients::new(Arc::clone(&engine.log)),
+            engine,
+            catalogue,
+            told: Told::default(),
+            tool_timeout,
+            http: OnceLock::new(),
+            shutdown: CancellationToken::new(),
+        }))
+    }
+
+    /// `http://127.0.0.1:5174`, once HTTP listens.
+    pub(crate) fn base_url(&self) -> Option<String> {
+        let address = self.http.get()?.first()?;
+        Some(format!("http://{address}"))
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}

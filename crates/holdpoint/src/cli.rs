@@ -1,0 +1,221 @@
+//! The command line: every command with its options, and nothing of what they do.
+
+use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand};
+
+use crate::{client, demo, docs, doctor, out, serve, setup};
+
+/// The debugger for AI agents and the people beside them.
+///
+/// An agent starts `holdpoint mcp`; a person starts `holdpoint serve` or looks at `holdpoint demo` first.
+#[derive(Parser)]
+#[command(version, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve HTTP, and MCP over it; with --mcp also MCP on stdin and stdout
+    Serve {
+        #[command(flatten)]
+        serve: ServeArgs,
+        /// Also serve MCP on stdin and stdout; when stdin ends, HTTP goes on
+        #[arg(long)]
+        mcp: bool,
+    },
+    /// Serve one agent on stdin and stdout: what an agent's configuration starts
+    ///
+    /// The same as `serve --mcp`, but the process ends when stdin ends.
+    Mcp {
+        #[command(flatten)]
+        serve: ServeArgs,
+        /// Go on serving HTTP when stdin ends
+        #[arg(long)]
+        keep_alive: bool,
+    },
+    /// List the tools
+    Tools {
+        /// As JSON, with input schemas, as MCP clients see them
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        toolset: Toolset,
+    },
+    /// Call a tool of a running server and print its text
+    ///
+    /// Exit code 1 when the tool fails. Example: holdpoint tool timeline_query '{"limit": 5}'
+    Tool {
+        /// The tool's name; `holdpoint tools` lists them
+        name: String,
+        /// Its parameters as a JSON object; `-` reads them from stdin
+        #[arg(default_value = "{}")]
+        arguments: String,
+        #[command(flatten)]
+        server: ServerArgs,
+        /// Print the structured answer as JSON instead of the text
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what was found on this machine, what is missing, and the command that fixes it
+    Doctor,
+    /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
+    Setup {
+        /// The agent
+        #[arg(value_enum)]
+        client: setup::ClientName,
+        /// Merge into the agent's configuration file, keeping what is there, with a backup
+        #[arg(long)]
+        write: bool,
+    },
+    /// Show what Holdpoint does, end to end, on this machine
+    Demo {
+        /// End after the walk-through instead of staying up
+        #[arg(long)]
+        exit: bool,
+        /// The port to try first
+        #[arg(long, default_value_t = serve::PORT)]
+        port: u16,
+    },
+    /// Write the generated reference
+    #[command(hide = true)]
+    Docs {
+        #[arg(value_enum)]
+        page: docs::Page,
+    },
+    /// Serve the fixtures of the official conformance suite
+    #[cfg(feature = "conformance")]
+    #[command(hide = true)]
+    Conformance {
+        #[arg(long, default_value_t = 0)]
+        port: u16,
+    },
+}
+
+/// Options of everything that serves.
+#[derive(Args, Clone)]
+pub(crate) struct ServeArgs {
+    /// The port to listen on, or the next free one; 0 takes any
+    #[arg(long, env = "HOLDPOINT_PORT", default_value_t = serve::PORT)]
+    pub(crate) port: u16,
+    /// The address to listen on; other than loopback needs --token
+    #[arg(long, env = "HOLDPOINT_HOST", default_value = "127.0.0.1", value_parser = host)]
+    pub(crate) host: IpAddr,
+    /// Also serve MCP over HTTP+SSE at /mcp/sse, for clients that know only that
+    #[arg(long)]
+    pub(crate) mcp_sse: bool,
+    /// Where to keep what outlives the process: a file, or `:memory:`
+    #[arg(long, env = "HOLDPOINT_DB", value_name = "PATH|:memory:")]
+    pub(crate) db: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) toolset: Toolset,
+    /// Seconds a tool may take when the call does not say
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) tool_timeout: Option<Duration>,
+    /// Trust pages of this origin (`https://host[:port]`) besides loopback; may be repeated
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    pub(crate) allow_origin: Vec<String>,
+    /// Ask every HTTP request for this bearer token
+    #[arg(long, env = "HOLDPOINT_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+    /// How much to log on stderr: error, warn, info, debug, trace, or a filter such as `info,rmcp=debug`
+    #[arg(long, env = "HOLDPOINT_LOG", value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+}
+
+#[derive(Args, Clone)]
+pub(crate) struct Toolset {
+    /// Offer only these tools: families (`server,timeline`), names, or `slim`
+    #[arg(long, env = "HOLDPOINT_TOOLSET", value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) toolset: Vec<String>,
+}
+
+/// Which running server to talk to.
+#[derive(Args)]
+pub(crate) struct ServerArgs {
+    /// The server's address; without it, the one that started last on this machine
+    #[arg(long, env = "HOLDPOINT_URL")]
+    pub(crate) url: Option<String>,
+    /// The server's bearer token, when it has one
+    #[arg(long, env = "HOLDPOINT_TOKEN", hide_env_values = true)]
+    pub(crate) token: Option<String>,
+}
+
+impl Cli {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        match self.command {
+            Command::Serve { serve, mcp } => {
+                let stdio = if mcp { serve::Stdio::Beside } else { serve::Stdio::Off };
+                serve::run(serve, stdio)
+            }
+            Command::Mcp { serve, keep_alive } => {
+                let stdio = if keep_alive { serve::Stdio::Beside } else { serve::Stdio::Leads };
+                serve::run(serve, stdio)
+            }
+            Command::Tools { json, toolset } => docs::print_tools(&toolset.toolset, json),
+            Command::Tool { name, arguments, server, json } => {
+                client::run(&name, &arguments, &server, json)
+            }
+            Command::Doctor => {
+                let well = doctor::run(&mut std::io::stdout()).context("doctor")?;
+                Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            }
+            Command::Setup { client, write } => {
+                setup::run(client, write, &mut std::io::stdout())?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Demo { exit, port } => demo::run(port, exit),
+            Command::Docs { page } => {
+                out::line(docs::page(page)?.trim_end());
+                Ok(ExitCode::SUCCESS)
+            }
+            #[cfg(feature = "conformance")]
+            Command::Conformance { port } => crate::conformance::run(port),
+        }
+    }
+}
+
+fn host(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        text => text.parse().map_err(|_| "not an IP address; use 127.0.0.1 or 0.0.0.0".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("not a positive number of seconds".to_owned()),
+    }
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    let uri: axum::http::Uri = text.parse().map_err(|_| "not an origin".to_owned())?;
+    let bare = uri.path_and_query().is_none_or(|path| path.as_str() == "/");
+    match (uri.scheme_str(), uri.authority(), bare) {
+        (Some(scheme), Some(authority), true) => Ok(format!("{scheme}://{authority}")),
+        _ => Err("write it as scheme://host[:port], such as https://app.example".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory as _;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_origin_is_kept_bare() {
+        assert_eq!(origin("https://app.example/"), Ok("https://app.example".to_owned()));
+        assert!(origin("app.example").is_err());
+        assert!(origin("https://app.example/path").is_err());
+    }
+}

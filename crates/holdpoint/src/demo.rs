@@ -1,0 +1,55 @@
+//! `holdpoint demo`: the main job, end to end, on embedded defaults, as a transcript one can read.
+//!
+//! It starts a real server (this binary again), connects to it as a real MCP client over stdio, and plays
+//! its scenes. Adding one is its file and its line in [`SCENES`].
+
+mod door;
+mod stage;
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use futures::future::BoxFuture;
+
+use self::stage::Stage;
+use crate::{
+    out,
+    serve::{Signals, runtime},
+    setup,
+};
+
+struct Scene {
+    title: &'static str,
+    play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
+}
+
+const SCENES: &[Scene] = &[door::SCENE];
+
+pub(crate) fn run(port: u16, exit: bool) -> anyhow::Result<ExitCode> {
+    runtime()?.block_on(play(port, exit))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn play(port: u16, exit: bool) -> anyhow::Result<()> {
+    let mut signals = Signals::new().context("cannot listen for signals")?;
+    out::line("Starting a Holdpoint server and connecting to it as an MCP client over stdio …");
+    let mut stage = Stage::open(port).await?;
+    for (number, scene) in (1..).zip(SCENES) {
+        out::line(format_args!("\n── {number}. {} ──", scene.title));
+        (scene.play)(&mut stage).await.with_context(|| scene.title)?;
+    }
+    out::line(format_args!("\n── Yours now ──\nThe page: {}/", stage.url));
+    out::line("To give it to Claude Code, put this into .mcp.json of your project");
+    out::line("(`holdpoint setup --help` lists the other agents):\n");
+    out::line(setup::snippet(setup::ClientName::ClaudeCode)?.trim_end());
+    if exit {
+        return stage.close().await;
+    }
+    out::line("\nThe server stays up until Ctrl-C.");
+    let reason = tokio::select! {
+        reason = signals.next() => reason,
+        () = stage.ended() => "the server ended",
+    };
+    out::line(format_args!("\nStopping: {reason}."));
+    stage.close().await
+}

@@ -1,0 +1,177 @@
+//! Who may talk to us. The page and the API face a browser, where any site can send requests to loopback.
+//!
+//! Every request names a host we answer to and, when it comes from a page, an origin we trust;
+//! else it gets 403. With a token set, every request but `/healthz` also carries it.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    extract::{Request, State},
+    http::{
+        HeaderMap, HeaderValue, Method, StatusCode, Uri,
+        header::{AUTHORIZATION, HOST, ORIGIN},
+        uri::Authority,
+    },
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer, ExposeHeaders};
+
+#[derive(Clone)]
+pub(crate) struct Guard(Arc<Rules>);
+
+struct Rules {
+    /// As given on the command line: `scheme://host[:port]`.
+    origins: Vec<String>,
+    token: Option<String>,
+}
+
+impl Guard {
+    pub(crate) fn new(origins: Vec<String>, token: Option<String>) -> Guard {
+        Guard(Arc::new(Rules { origins, token }))
+    }
+
+    /// Trusted pages may read answers; no wildcard, ever.
+    pub(super) fn cors(&self) -> CorsLayer {
+        let guard = self.clone();
+        let trusted = move |origin: &HeaderValue, _: &_| {
+            origin.to_str().is_ok_and(|origin| guard.trusts_origin(origin))
+        };
+        CorsLayer::new()
+            .allow_origin(AllowOrigin::predicate(trusted))
+            .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+            .allow_headers(AllowHeaders::mirror_request())
+            .expose_headers(ExposeHeaders::list(["mcp-session-id".parse().unwrap_or(ORIGIN)]))
+    }
+
+    fn trusts_origin(&self, origin: &str) -> bool {
+        if self.0.origins.iter().any(|known| known == origin) {
+            return true;
+        }
+        let Ok(uri) = origin.parse::<Uri>() else { return false };
+        let scheme = matches!(uri.scheme_str(), Some("http" | "https"));
+        scheme && uri.authority().is_some_and(is_loopback)
+    }
+
+    fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
+        let authorized = self.0.token.as_deref().map(|token| carries(headers, token));
+        // Whoever knows the token was let in by the owner, by whatever name they reached us.
+        if authorized != Some(true) && !names_us(uri, headers) {
+            return Some((StatusCode::FORBIDDEN, "the Host header does not name this server"));
+        }
+        let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
+        if origin.is_some_and(|origin| !self.trusts_origin(origin)) {
+            return Some((
+                StatusCode::FORBIDDEN,
+                "this origin is not trusted; start the server with --allow-origin to trust it",
+            ));
+        }
+        if authorized == Some(false) && uri.path() != "/healthz" {
+            return Some((
+                StatusCode::UNAUTHORIZED,
+                "send the header `Authorization: Bearer <token>` with the server's --token",
+            ));
+        }
+        None
+    }
+}
+
+pub(super) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    match guard.refusal(request.uri(), request.headers()) {
+        None => next.run(request).await,
+        Some((status, error)) => {
+            tracing::warn!(uri = %request.uri(), error, "refused a request");
+            (status, Json(json!({ "error": error }))).into_response()
+        }
+    }
+}
+
+fn names_us(uri: &Uri, headers: &HeaderMap) -> bool {
+    let header = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
+    match header {
+        Some(host) => host.parse::<Authority>().is_ok_and(|host| is_loopback(&host)),
+        None => uri.authority().is_some_and(is_loopback),
+    }
+}
+
+fn is_loopback(authority: &Authority) -> bool {
+    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn carries(headers: &HeaderMap, token: &str) -> bool {
+    let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+    same_secret(given.as_bytes(), token.as_bytes())
+}
+
+/// Takes the same time wherever the two differ.
+fn same_secret(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (x, y)| differ | (x ^ y)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(token: Option<&str>, headers: &[(&str, &str)], expected: Option<u16>) {
+        let guard = Guard::new(vec!["https://ok.example".into()], token.map(str::to_owned));
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(
+                axum::http::HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                value.parse().unwrap(),
+            );
+        }
+        let refusal = guard.refusal(&Uri::from_static("/api/events"), &map);
+        assert_eq!(refusal.map(|(status, _)| status.as_u16()), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn loopback_names_are_ours() {
+        for host in ["localhost:5174", "127.0.0.1:5174", "[::1]:5174", "LOCALHOST", "127.0.0.2"] {
+            check(None, &[("host", host)], None);
+        }
+    }
+
+    #[test]
+    fn a_rebound_name_is_refused() {
+        for host in ["evil.example:5174", "localhost.evil.example", "127.0.0.1.evil.example", ""] {
+            check(None, &[("host", host)], Some(403));
+        }
+        check(None, &[], Some(403));
+    }
+
+    #[test]
+    fn only_trusted_pages_may_ask() {
+        let at = |origin| [("host", "localhost"), ("origin", origin)];
+        check(None, &at("http://localhost:3000"), None);
+        check(None, &at("http://[::1]:3000"), None);
+        check(None, &at("https://ok.example"), None);
+        check(None, &at("https://ok.example.evil"), Some(403));
+        check(None, &at("https://evil.example"), Some(403));
+        check(None, &at("http://localhost.evil.example"), Some(403));
+        check(None, &at("null"), Some(403));
+        check(None, &at("file://localhost"), Some(403));
+    }
+
+    #[test]
+    fn a_token_is_asked_for_and_lets_any_name_in() {
+        let bearer = ("authorization", "Bearer secret");
+        check(Some("secret"), &[("host", "localhost")], Some(401));
+        check(Some("secret"), &[("host", "localhost"), bearer], None);
+        check(Some("secret"), &[("host", "box.example"), bearer], None);
+        check(Some("secret"), &[("host", "box.example")], Some(403));
+        check(
+            Some("secret"),
+            &[("host", "localhost"), ("authorization", "Bearer wrong")],
+            Some(401),
+        );
+        let page = ("origin", "https://evil.example");
+        check(Some("secret"), &[("host", "localhost"), bearer, page], Some(403));
+    }
+}

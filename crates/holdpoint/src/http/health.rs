@@ -1,0 +1,23 @@
+//! `/healthz`: whether the server answers, for scripts and supervisors.
+
+use axum::{Json, extract::State};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::{App, VERSION};
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct Health {
+    ok: bool,
+    version: &'static str,
+    pid: u32,
+    uptime_s: u64,
+}
+
+#[utoipa::path(get, path = "/healthz", responses(
+    (status = 200, description = "The server answers", body = Health)
+))]
+pub(super) async fn healthz(State(app): State<App>) -> Json<Health> {
+    let uptime_s = app.engine.uptime().as_secs();
+    Json(Health { ok: true, version: VERSION, pid: std::process::id(), uptime_s })
+}

@@ -1,0 +1,158 @@
+//! Sockets: loopback on both families, the next port when one is taken, NODELAY, a bound on connections.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use holdpoint_engine::limits;
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+
+/// Binds `host` at `port` or the next free one. Loopback is bound for IPv4 and IPv6 alike,
+/// because `localhost` means either. Port 0 takes any free port.
+pub(crate) async fn bind(host: IpAddr, port: u16) -> io::Result<Vec<TcpListener>> {
+    let tries = limits::PORTS_TRIED;
+    let mut taken = None;
+    for offset in 0..=tries {
+        let candidate = if port == 0 { 0 } else { port.saturating_add(offset) };
+        match bind_at(host, candidate).await {
+            Ok(listeners) => {
+                if offset > 0 && port != 0 {
+                    tracing::warn!(wanted = port, got = candidate, "the port is taken");
+                }
+                return Ok(listeners);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => taken = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(taken.unwrap_or_else(|| io::Error::from(io::ErrorKind::AddrInUse)))
+}
+
+async fn bind_at(host: IpAddr, port: u16) -> io::Result<Vec<TcpListener>> {
+    let first = TcpListener::bind((host, port)).await?;
+    let Some(twin) = twin(host) else { return Ok(vec![first]) };
+    let port = first.local_addr()?.port();
+    match TcpListener::bind((twin, port)).await {
+        Ok(second) => Ok(vec![first, second]),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(error),
+        Err(error) => {
+            tracing::info!(%error, %twin, "only one family of loopback is available");
+            Ok(vec![first])
+        }
+    }
+}
+
+/// The other family's name for the same loopback.
+fn twin(host: IpAddr) -> Option<IpAddr> {
+    match host {
+        IpAddr::V4(Ipv4Addr::LOCALHOST) => Some(IpAddr::V6(Ipv6Addr::LOCALHOST)),
+        IpAddr::V6(Ipv6Addr::LOCALHOST) => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        _ => None,
+    }
+}
+
+/// A listener whose connections count against one bound for the whole process.
+/// Past it, new ones wait in the kernel's queue.
+pub(crate) struct Bounded {
+    listener: TcpListener,
+    places: Arc<Semaphore>,
+}
+
+/// One accepted connection and its place.
+pub(crate) struct Connection {
+    stream: TcpStream,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Bounded {
+    pub(crate) fn all(listeners: Vec<TcpListener>) -> Vec<Bounded> {
+        let places = Arc::new(Semaphore::new(limits::HTTP_CONNECTIONS));
+        let bound = |listener| Bounded { listener, places: Arc::clone(&places) };
+        listeners.into_iter().map(bound).collect()
+    }
+}
+
+impl axum::serve::Listener for Bounded {
+    type Io = Connection;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Connection, SocketAddr) {
+        // Cannot fail: the semaphore is never closed.
+        let place = Arc::clone(&self.places).acquire_owned().await.ok();
+        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+        // Nagle's delay costs a client 20 ms and more a call.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "NODELAY was refused");
+        }
+        (Connection { stream, _place: place }, address)
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}
+
+impl AsyncRead for Connection {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Connection {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn loopback_is_bound_twice_and_a_taken_port_moves_on() {
+        let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let first = bind(host, 0).await.unwrap();
+        let port = first[0].local_addr().unwrap().port();
+        for listener in &first {
+            assert_eq!(listener.local_addr().unwrap().port(), port);
+        }
+        let second = bind(host, port).await.unwrap();
+        assert!(second[0].local_addr().unwrap().port() > port);
+    }
+}

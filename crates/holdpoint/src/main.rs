@@ -1,0 +1,36 @@
+//! Holdpoint: the debugger for AI agents and the people beside them.
+
+mod app;
+mod catalogue;
+mod cli;
+mod client;
+mod clients;
+#[cfg(feature = "conformance")]
+mod conformance;
+mod demo;
+mod docs;
+mod doctor;
+mod home;
+mod http;
+mod mcp;
+mod out;
+mod serve;
+mod setup;
+mod told;
+mod tool;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match cli.run() {
+        Ok(code) => code,
+        Err(error) => {
+            out::error(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}

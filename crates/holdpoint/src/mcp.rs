@@ -1,0 +1,366 @@
+//! The MCP face: one handler for every transport and all five protocol revisions.
+//!
+//! The SDK speaks the protocol; this maps it onto the catalogue. A handler belongs to one connection
+//! and holds only what the protocol says is the connection's: who the client is, what it subscribed to,
+//! how much it wants to hear. Everything else is the [`App`]'s.
+#![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
+
+pub(crate) mod http;
+pub(crate) mod notify;
+pub(crate) mod prompts;
+pub(crate) mod resources;
+pub(crate) mod sse;
+pub(crate) mod stdio;
+mod wire;
+
+use std::{
+    borrow::Cow,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Instant,
+};
+
+use futures::FutureExt as _;
+use holdpoint_engine::{
+    failure::{Code, Failure},
+    limits,
+};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorCode,
+        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+        InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+        SubscribeRequestParams, SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+    },
+    service::{NotificationContext, RequestContext, SubscriptionContext},
+};
+use serde_json::{Value, json};
+use tokio::sync::Semaphore;
+
+use crate::{
+    app::{App, VERSION},
+    clients::{Guard, Transport},
+    tool::{self, Caller, Meta},
+};
+
+/// One client's side of the conversation.
+pub(crate) struct Handler {
+    app: App,
+    transport: Transport,
+    /// Set when the client names itself. A single stateless HTTP request never does.
+    client: OnceLock<Guard>,
+    wishes: Arc<Mutex<notify::Wishes>>,
+    /// Where a client that is being let in begins to hear, so that nothing falls in between.
+    begins: notify::Begins,
+    /// Tool calls this client may still start.
+    calls: Semaphore,
+    /// Ends the notifications when the handler goes.
+    notifier: OnceLock<tokio_util::task::AbortOnDropHandle<()>>,
+}
+
+impl Handler {
+    pub(crate) fn new(app: App, transport: Transport) -> Handler {
+        Handler {
+            app,
+            transport,
+            client: OnceLock::new(),
+            wishes: Arc::default(),
+            begins: notify::Begins::default(),
+            calls: Semaphore::new(limits::CALLS_IN_FLIGHT),
+            notifier: OnceLock::new(),
+        }
+    }
+
+    /// A lasting connection has a client from its first request on, with or without `initialize`.
+    fn meet(&self, context: &RequestContext<RoleServer>) {
+        if self.transport != Transport::Http {
+            self.enter(context.client_info().as_ref(), context);
+        }
+    }
+
+    fn enter(&self, info: Option<&Implementation>, context: &RequestContext<RoleServer>) {
+        self.client.get_or_init(|| {
+            let name = info.map_or("unnamed client", |info| info.name.as_str());
+            let protocol = context.protocol_version().map(|it| it.to_string()).unwrap_or_default();
+            self.app.clients.enter(name, self.transport, &protocol)
+        });
+    }
+
+    fn caller(
+        &self,
+        context: &RequestContext<RoleServer>,
+        #[cfg_attr(
+            not(feature = "conformance"),
+            expect(unused_variables, reason = "for fixtures")
+        )]
+        request: &CallToolRequestParams,
+    ) -> Caller {
+        let who = self.client.get().map(Guard::client);
+        let named = || context.client_info().map(|info| info.name);
+        Caller {
+            app: self.app.clone(),
+            by: who.map(|client| client.name.clone()).or_else(named).unwrap_or_default(),
+            request_id: match who {
+                Some(client) => format!("{}-{}", client.id, context.id),
+                None => context.id.to_string(),
+            },
+            cancel: context.ct.clone(),
+            progress: context.meta.get_progress_token().map(|token| (context.peer.clone(), token)),
+            #[cfg(feature = "conformance")]
+            wire: crate::conformance::Wire::new(context, request),
+        }
+    }
+
+    async fn run_tool(
+        &self,
+        request: CallToolRequestParams,
+        caller: Caller,
+    ) -> Result<tool::Reply, Failure> {
+        let Ok(_permit) = self.calls.try_acquire() else {
+            let many = limits::CALLS_IN_FLIGHT;
+            return Err(Failure::new(Code::Busy, format!("{many} calls are under way already"))
+                .hint("wait for answers, or cancel calls that wait"));
+        };
+        let mounted = self.app.catalogue.tool(&request.name)?;
+        let arguments = request.arguments.unwrap_or_default();
+        tool::call(mounted.entry, mounted.schema(), caller, arguments).await
+    }
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_prompts()
+            .enable_logging()
+            .enable_completions()
+            .build();
+        #[cfg(feature = "conformance")]
+        let capabilities = crate::conformance::capabilities(capabilities);
+        InitializeResult::new(capabilities)
+            .with_server_info(Implementation::new("holdpoint", VERSION))
+            .with_instructions(self.app.catalogue.instructions)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut agreed = self.negotiate_initialize(&request)?;
+        let mut info = request;
+        info.protocol_version = agreed.protocol_version.clone();
+        context.peer.set_peer_info(info.clone());
+        self.enter(Some(&info.client_info), &context);
+        self.begins.mark(&self.app);
+        agreed.meta = None;
+        Ok(agreed)
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.notifier.get_or_init(|| {
+            let from = self.begins.take(&self.app);
+            let pump = notify::pump(self.app.clone(), context.peer, Arc::clone(&self.wishes), from);
+            // Ended by the handler's drop, with the connection.
+            tokio_util::task::AbortOnDropHandle::new(tokio::spawn(pump))
+        });
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        self.meet(&context);
+        let tools = self.app.catalogue.tools().map(|tool| tool.describe().clone()).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<McpTool> {
+        self.app.catalogue.tool(name).ok().map(|tool| tool.describe().clone())
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.meet(&context);
+        #[cfg(feature = "conformance")]
+        crate::conformance::admit(&request, &context)?;
+        let started = Instant::now();
+        let name = request.name.clone();
+        let caller = self.caller(&context, &request);
+        let request_id = caller.request_id.clone();
+        let result = self.run_tool(request, caller).await;
+        if let Err(failure) = &result {
+            tracing::debug!(tool = %name, %failure, "a tool failed");
+        }
+        let seq = self.app.engine.log.head();
+        let meta = Meta { request_id, duration: started.elapsed(), seq };
+        Ok(tool::envelope(result, &meta))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.meet(&context);
+        let resources = self.app.catalogue.resources;
+        Ok(ListResourcesResult::with_all_items(resources::list(resources)))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.meet(&context);
+        let resources = self.app.catalogue.resources;
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(resources)))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.meet(&context);
+        let contents = guarded(async { resources::read(&self.app, &request.uri) })
+            .await
+            .map_err(wire_error)?;
+        Ok(ReadResourceResult::new(contents).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        resources::find(&self.app, &request.uri).map_err(wire_error)?;
+        let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
+        wishes.subscribe(request.uri).map_err(wire_error)
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
+        wishes.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.begins.mark(&self.app);
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let known = uris.filter(|uri| resources::find(&self.app, uri).is_ok());
+        let mut accepted = requested.clone();
+        accepted.resource_subscriptions =
+            Some(known.take(limits::SUBSCRIPTIONS).cloned().collect());
+        Some(accepted)
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        self.meet(subscription.request_context());
+        notify::listen(&self.app, &subscription, self.begins.take(&self.app)).await;
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.wishes.lock().unwrap_or_else(PoisonError::into_inner).level = request.level;
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.meet(&context);
+        Ok(ListPromptsResult::with_all_items(prompts::list(self.app.catalogue.prompts)))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.meet(&context);
+        guarded(async { prompts::get(&self.app, request) }).await.map_err(wire_error)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.meet(&context);
+        prompts::complete(&self.app, &request).map_err(wire_error)
+    }
+
+    #[cfg(feature = "conformance")]
+    async fn get_task(
+        &self,
+        request: rmcp::model::GetTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<rmcp::model::GetTaskResult, ErrorData> {
+        crate::conformance::tasks()?.get_task(&request.task_id).map(rmcp::model::GetTaskResult::new)
+    }
+
+    #[cfg(feature = "conformance")]
+    async fn update_task(
+        &self,
+        request: rmcp::model::UpdateTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        crate::conformance::tasks()?.update_task(&request.task_id, request.input_responses)
+    }
+
+    #[cfg(feature = "conformance")]
+    async fn cancel_task(
+        &self,
+        request: rmcp::model::CancelTaskParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        crate::conformance::tasks()?.cancel_task(&request.task_id)
+    }
+}
+
+/// A panic outside a tool is answered too: measured with rmcp 3.8, the client would wait for ever.
+async fn guarded<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let done = AssertUnwindSafe(work).catch_unwind().await;
+    done.unwrap_or_else(|_panic| Err(Failure::internal("the server panicked on this request")))
+}
+
+/// Requests other than tool calls fail by the protocol's own errors.
+fn wire_error(failure: Failure) -> ErrorData {
+    let code = match failure.code {
+        Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+        Code::InvalidParams | Code::UnknownTool | Code::Busy => ErrorCode::INVALID_PARAMS,
+        Code::Timeout | Code::Cancelled | Code::ShuttingDown | Code::Internal => {
+            ErrorCode::INTERNAL_ERROR
+        }
+    };
+    let mut data = json!({ "code": failure.code.as_str(), "hint": failure.hint });
+    if let (Some(data), Some(Value::Object(details))) =
+        (data.as_object_mut(), failure.details.map(|details| *details))
+    {
+        data.extend(details);
+    }
+    ErrorData::new(code, Cow::Owned(failure.message.into_owned()), Some(data))
+}

@@ -1,0 +1,54 @@
+//! `holdpoint://timeline` and `holdpoint://timeline/{kind}`: the newest events, as JSON.
+
+use holdpoint_engine::{
+    event::{Event, Kind, Topic},
+    failure::Failure,
+};
+use rmcp::model::ResourceContents;
+use serde_json::{Value, json};
+
+use super::{Resource, always, no_parts};
+use crate::{
+    app::App,
+    tools::timeline::query::{Wanted, kind},
+};
+
+pub(super) const TIMELINE: Resource = Resource {
+    uri: "holdpoint://timeline",
+    name: "timeline",
+    about: "The newest events of every session, in one order; `timeline_query` reads further back",
+    mime: "application/json",
+    topic: Topic::Timeline,
+    concerns: always,
+    read: |app, uri, _| Ok(newest(app, uri, Vec::new())),
+    parts: no_parts,
+};
+
+pub(super) const OF_KIND: Resource = Resource {
+    uri: "holdpoint://timeline/{kind}",
+    name: "timeline-of-kind",
+    about: "The newest events of one kind",
+    mime: "application/json",
+    topic: Topic::Timeline,
+    concerns: is_of_kind,
+    read: |app, uri, part| read_kind(app, uri, part),
+    parts: |_| Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect(),
+};
+
+fn is_of_kind(event: &Event, part: &str) -> bool {
+    event.kind().as_str() == part
+}
+
+fn read_kind(app: &App, uri: &str, part: &str) -> Result<ResourceContents, Failure> {
+    Ok(newest(app, uri, vec![kind(part)?]))
+}
+
+fn newest(app: &App, uri: &str, kinds: Vec<Kind>) -> ResourceContents {
+    let log = &app.engine.log;
+    let wanted = Wanted::kinds(kinds);
+    let since = wanted.newest(log);
+    let page = wanted.page(log, since);
+    let events: Vec<Value> = page.records.iter().map(|record| record.to_json()).collect();
+    let json = json!({ "events": events, "seq": page.head });
+    ResourceContents::text(json.to_string(), uri)
+}

@@ -1,0 +1,164 @@
+//! MCP over HTTP+SSE, the two-endpoint transport of revision 2024-11-05 that many clients still use:
+//! `GET /mcp/sse` opens the stream and names the endpoint, `POST /mcp/messages` carries the client's messages.
+//!
+//! The SDK has no such server transport any more; this is a small one over its `(Sink, Stream)`.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::{Query, State},
+    http::StatusCode,
+    response::{
+        IntoResponse, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+    routing::{get, post},
+};
+use futures::{SinkExt as _, Stream, StreamExt as _};
+use holdpoint_engine::limits;
+use rmcp::{
+    RoleServer, ServiceExt as _, model::ClientJsonRpcMessage, service::TxJsonRpcMessage,
+    transport::sink_stream::SinkStreamTransport,
+};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::mpsc::{self, error::TrySendError};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::PollSender;
+
+use super::{Handler, wire::Bounded};
+use crate::{app::App, clients::Transport};
+
+pub(crate) const STREAM: &str = "/mcp/sse";
+pub(crate) const MESSAGES: &str = "/mcp/messages";
+
+pub(crate) fn router(app: App) -> Router {
+    Router::new()
+        .route(STREAM, get(open))
+        .route(MESSAGES, post(message))
+        .with_state(Door { app, sessions: Arc::default() })
+}
+
+type Sessions = Arc<Mutex<HashMap<String, mpsc::Sender<ClientJsonRpcMessage>>>>;
+
+#[derive(Clone)]
+struct Door {
+    app: App,
+    sessions: Sessions,
+}
+
+/// Lives in the response's body: when the client goes, its session goes.
+struct Opened {
+    sessions: Sessions,
+    id: String,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        lock(&self.sessions).remove(&self.id);
+    }
+}
+
+async fn open(State(door): State<Door>) -> Response {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let (from_client, inbox) = mpsc::channel::<ClientJsonRpcMessage>(limits::SSE_QUEUE);
+    let (to_client, outbox) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(limits::SSE_QUEUE);
+    {
+        let mut sessions = lock(&door.sessions);
+        if sessions.len() >= limits::SSE_SESSIONS {
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many SSE clients are connected");
+        }
+        sessions.insert(id.clone(), from_client);
+    }
+    let opened = Opened { sessions: Arc::clone(&door.sessions), id };
+    // Ends with the inbox, which ends with the response's body, or when the server stops.
+    tokio::spawn(serve(door.app, inbox, to_client));
+    let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
+    Sse::new(events(opened, outbox)).keep_alive(keep_alive).into_response()
+}
+
+async fn serve(
+    app: App,
+    inbox: mpsc::Receiver<ClientJsonRpcMessage>,
+    to_client: mpsc::Sender<TxJsonRpcMessage<RoleServer>>,
+) {
+    let sink = PollSender::new(to_client)
+        .sink_map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+    let transport = Bounded::new(SinkStreamTransport::new(sink, ReceiverStream::new(inbox)));
+    let stop = app.shutdown.child_token();
+    match Handler::new(app, Transport::Sse).serve_with_ct(transport, stop).await {
+        Ok(service) => {
+            if let Err(error) = service.waiting().await {
+                tracing::error!(%error, "an SSE client's task failed");
+            }
+        }
+        Err(error) => tracing::debug!(%error, "an SSE client did not initialize"),
+    }
+}
+
+fn events(
+    opened: Opened,
+    outbox: mpsc::Receiver<TxJsonRpcMessage<RoleServer>>,
+) -> impl Stream<Item = Result<Event, Infallible>> {
+    let endpoint = format!("{MESSAGES}?session_id={}", opened.id);
+    let hello = Event::default().event("endpoint").data(endpoint);
+    let messages = ReceiverStream::new(outbox).filter_map(move |message| {
+        let _alive = &opened;
+        let event = match serde_json::to_string(&message) {
+            Ok(json) => Some(Ok(Event::default().event("message").data(json))),
+            Err(error) => {
+                tracing::error!(%error, "a message is not JSON and was not sent");
+                None
+            }
+        };
+        std::future::ready(event)
+    });
+    futures::stream::once(std::future::ready(Ok(hello))).chain(messages)
+}
+
+#[derive(Deserialize)]
+struct Address {
+    session_id: Option<String>,
+}
+
+async fn message(
+    State(door): State<Door>,
+    Query(address): Query<Address>,
+    body: Bytes,
+) -> Response {
+    let Some(id) = address.session_id else {
+        return refuse(StatusCode::BAD_REQUEST, "the parameter `session_id` is missing");
+    };
+    let Some(session) = lock(&door.sessions).get(&id).cloned() else {
+        return refuse(StatusCode::NOT_FOUND, "no such session; open one with GET /mcp/sse");
+    };
+    let message = match serde_json::from_slice::<ClientJsonRpcMessage>(&body) {
+        Ok(message) => message,
+        Err(error) => {
+            return refuse(StatusCode::BAD_REQUEST, &format!("not a JSON-RPC message: {error}"));
+        }
+    };
+    match session.try_send(message) {
+        Ok(()) => StatusCode::ACCEPTED.into_response(),
+        Err(TrySendError::Full(_)) => {
+            refuse(StatusCode::TOO_MANY_REQUESTS, "too many messages wait; read the stream")
+        }
+        Err(TrySendError::Closed(_)) => refuse(StatusCode::NOT_FOUND, "the session has ended"),
+    }
+}
+
+fn refuse(status: StatusCode, error: &str) -> Response {
+    (status, Json(json!({ "error": error }))).into_response()
+}
+
+fn lock(
+    sessions: &Sessions,
+) -> MutexGuard<'_, HashMap<String, mpsc::Sender<ClientJsonRpcMessage>>> {
+    sessions.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,112 @@
+//! A bound on what one connection may have open, around any transport of the SDK.
+//!
+//! The SDK starts a task per request and holds answers until the client takes them, without limit.
+//! A client that asks and never reads would make us grow; past [`limits::UNANSWERED_REQUESTS`]
+//! we stop reading it until it takes its answers. Others are not concerned.
+
+use std::{
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use holdpoint_engine::limits;
+use rmcp::{
+    RoleServer,
+    model::{ClientNotification, JsonRpcMessage, RequestId},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::Transport,
+};
+use tokio::sync::Notify;
+
+pub(super) struct Bounded<T> {
+    inner: T,
+    open: Arc<Open>,
+    /// Whether a request has come yet: the SDK gives up on a connection that begins otherwise.
+    begun: bool,
+}
+
+#[derive(Default)]
+struct Open {
+    unanswered: Mutex<HashSet<RequestId>>,
+    answered: Notify,
+}
+
+impl<T> Bounded<T> {
+    pub(super) fn new(inner: T) -> Self {
+        Bounded { inner, open: Arc::default(), begun: false }
+    }
+}
+
+impl Open {
+    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self, id: &RequestId) {
+        if self.ids().remove(id) {
+            self.answered.notify_one();
+        }
+    }
+
+    /// Returns when another request may be read. Only one task waits: the connection's own.
+    async fn room(&self) {
+        while self.ids().len() >= limits::UNANSWERED_REQUESTS {
+            self.answered.notified().await;
+        }
+    }
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let answers = match &item {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let open = Arc::clone(&self.open);
+        let sent = self.inner.send(item);
+        async move {
+            let result = sent.await;
+            if let Some(id) = answers {
+                open.close(&id);
+            }
+            result
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            self.open.room().await;
+            let message = self.inner.receive().await?;
+            match &message {
+                JsonRpcMessage::Request(request) => {
+                    self.begun = true;
+                    self.open.ids().insert(request.id.clone());
+                }
+                JsonRpcMessage::Notification(notification) => {
+                    // A cancelled request is never answered.
+                    if let ClientNotification::CancelledNotification(cancelled) =
+                        &notification.notification
+                        && let Some(id) = &cancelled.params.request_id
+                    {
+                        self.open.close(id);
+                    }
+                }
+                JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+            }
+            if self.begun {
+                return Some(message);
+            }
+            tracing::debug!("ignored a message before the first request");
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}

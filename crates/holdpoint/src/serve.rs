@@ -1,0 +1,200 @@
+//! Starting, serving and stopping: the life of one server process.
+//!
+//! Stopping is always the same, whatever asked for it: clients are told, transports close,
+//! the port file goes, and all within a deadline.
+
+use std::{io::IsTerminal as _, net::IpAddr, process::ExitCode};
+
+use anyhow::{Context as _, bail};
+use holdpoint_engine::{event::Event, limits};
+use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    app::App,
+    catalogue::Catalogue,
+    cli::ServeArgs,
+    http::{self, Guard, listen, port_file::PortFiles},
+    mcp,
+};
+
+/// The port we ask for first (seed 000).
+pub(crate) const PORT: u16 = 5174;
+
+/// What MCP on stdin and stdout means for the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stdio {
+    Off,
+    /// When stdin ends, HTTP goes on.
+    Beside,
+    /// When stdin ends, the process ends.
+    Leads,
+}
+
+pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
+    start_logging(args.log_level.as_deref(), stdio)?;
+    check_exposure(args.host, args.token.as_deref())?;
+    if args.db.is_some() {
+        tracing::warn!("--db has no effect yet: this version keeps nothing on disk");
+    }
+    let catalogue = Catalogue::ours(&args.toolset.toolset)?;
+    let app = App::new(catalogue, args.tool_timeout);
+    runtime()?.block_on(serve(app, args, stdio))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    // Two threads serve many clients; more only cost memory and wake-ups.
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().context("cannot start the runtime")
+}
+
+async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<()> {
+    // Before anything is promised: a signal from here on stops us in good order.
+    let mut signals = Signals::new().context("cannot listen for signals")?;
+    let guard = Guard::new(args.allow_origin, args.token);
+    let listeners = match listen::bind(args.host, args.port).await {
+        Ok(listeners) => listeners,
+        // An agent's debugger must not die because a port is missing.
+        Err(error) if stdio != Stdio::Off => {
+            tracing::error!(%error, port = args.port, "HTTP is off: no port could be bound");
+            Vec::new()
+        }
+        Err(error) => bail!("no port from {} on could be bound: {error}", args.port),
+    };
+    let mut served = Served::start(&app, guard, listeners, args.mcp_sse)?;
+    let stdin_ended = served.serve_stdio(&app, stdio);
+    let reason = tokio::select! {
+        reason = signals.next() => reason,
+        () = stdin_ended => "stdin ended",
+    };
+    // From here on a second signal ends the process at once.
+    tokio::spawn(async move {
+        signals.next().await;
+        std::process::exit(130);
+    });
+    stop(&app, reason, served).await;
+    Ok(())
+}
+
+/// HTTP, and MCP on stdio, under way.
+pub(crate) struct Served {
+    tasks: JoinSet<()>,
+    /// Taken away at the end, after the last answer.
+    _port_files: Option<PortFiles>,
+}
+
+impl Served {
+    pub(crate) fn start(
+        app: &App,
+        guard: Guard,
+        listeners: Vec<TcpListener>,
+        with_sse: bool,
+    ) -> anyhow::Result<Served> {
+        let addresses =
+            listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+        let port_files = addresses.first().map(|address| PortFiles::write(address.port()));
+        app.http.get_or_init(|| addresses);
+        if let Some(url) = app.base_url() {
+            tracing::info!("listening on {url}");
+        }
+        let router = http::router(app.clone(), guard, with_sse);
+        let mut tasks = JoinSet::new();
+        for listener in listen::Bounded::all(listeners) {
+            let router = router.clone();
+            let stop = app.shutdown.clone().cancelled_owned();
+            // Ended by the shutdown token, awaited or aborted in `stop`.
+            tasks.spawn(async move {
+                if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stop).await
+                {
+                    tracing::error!(%error, "HTTP failed");
+                }
+            });
+        }
+        Ok(Served { tasks, _port_files: port_files })
+    }
+
+    /// Serves stdin and stdout. What is returned ends when the process is to end with stdin; else never.
+    fn serve_stdio(&mut self, app: &App, stdio: Stdio) -> impl Future<Output = ()> + use<> {
+        let ended = CancellationToken::new();
+        let leads = stdio == Stdio::Leads;
+        if stdio != Stdio::Off {
+            let (app, ended) = (app.clone(), ended.clone());
+            // Ended by stdin or by the shutdown token, awaited or aborted in `stop`.
+            self.tasks.spawn(async move {
+                mcp::stdio::serve(app).await;
+                tracing::info!("MCP on stdio has ended");
+                if leads {
+                    ended.cancel();
+                }
+            });
+        }
+        async move { ended.cancelled().await }
+    }
+}
+
+pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
+    tracing::info!(reason, "stopping");
+    let last = app.engine.log.append(Event::ServerStopping { reason: reason.to_owned() });
+    let farewell = async {
+        app.told.everyone(last).await;
+        app.shutdown.cancel();
+        while served.tasks.join_next().await.is_some() {}
+    };
+    if tokio::time::timeout(limits::FAREWELL, farewell).await.is_err() {
+        tracing::debug!("some clients did not take their last messages in time");
+        app.shutdown.cancel();
+    }
+}
+
+/// The ways a person or a supervisor asks us to stop.
+pub(crate) struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    pub(crate) fn new() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    pub(crate) async fn next(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.interrupt.recv() => "interrupted (SIGINT)",
+            _ = self.terminate.recv() => "told to end (SIGTERM)",
+            _ = self.hangup.recv() => "the terminal went away (SIGHUP)",
+        }
+    }
+}
+
+fn check_exposure(host: IpAddr, token: Option<&str>) -> anyhow::Result<()> {
+    if host.is_loopback() || token.is_some_and(|token| !token.is_empty()) {
+        return Ok(());
+    }
+    bail!(
+        "refusing to listen on {host} without a token: anyone who reaches it could run code here\n\
+         hint: add --token <secret>, or leave --host out to listen on loopback only"
+    );
+}
+
+/// stderr only: stdout belongs to MCP, or to nobody.
+fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
+    use tracing_subscriber::EnvFilter;
+    // An agent shows its user what we write, so by default only what matters.
+    let usual = if stdio == Stdio::Off { "warn,holdpoint=info" } else { "warn,rmcp=error" };
+    let filter = EnvFilter::try_new(level.unwrap_or(usual))
+        .context("--log-level is not a level or a filter")?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! What a tool gives back, and the one envelope around it (seed 002):
+//! `{ok, type, data | error, meta: {requestId, timestamp, duration, seq}}`.
+
+use std::time::Duration;
+
+use holdpoint_engine::{failure::Failure, ids::Seq};
+use jiff::Timestamp;
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// What a tool answers: text for the model, data for programs. Both say the same.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) data: Value,
+}
+
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Answer(Answer),
+    /// Past the envelope, as it stands: the conformance suite's fixtures only.
+    #[cfg(feature = "conformance")]
+    Raw(Box<CallToolResponse>),
+}
+
+impl Answer {
+    pub(crate) fn new(text: impl Into<String>, data: &impl Serialize) -> Result<Self, Failure> {
+        let data = serde_json::to_value(data)
+            .map_err(|error| Failure::internal(format!("the answer is not JSON: {error}")))?;
+        Ok(Answer { text: text.into(), data })
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Reply::Answer(answer)
+    }
+}
+
+/// What the envelope says about the call itself.
+pub(crate) struct Meta {
+    pub(crate) request_id: String,
+    pub(crate) duration: Duration,
+    /// The newest event when the answer was made: pass it as `since` and nothing is missed.
+    pub(crate) seq: Seq,
+}
+
+pub(crate) fn envelope(result: Result<Reply, Failure>, meta: &Meta) -> CallToolResponse {
+    match result {
+        Ok(Reply::Answer(answer)) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
+            result.structured_content = Some(json!({
+                "ok": true, "type": "success", "data": answer.data, "meta": meta.to_json(),
+            }));
+            result.into()
+        }
+        #[cfg(feature = "conformance")]
+        Ok(Reply::Raw(raw)) => *raw,
+        Err(failure) => failed(&failure, meta).into(),
+    }
+}
+
+fn failed(failure: &Failure, meta: &Meta) -> CallToolResult {
+    let mut error = json!({ "code": failure.code.as_str(), "message": failure.message });
+    for (name, value) in
+        [("hint", failure.hint.as_deref().map(Value::from)), ("details", failure.details.as_deref().cloned())]
+    {
+        if let (Some(error), Some(value)) = (error.as_object_mut(), value) {
+            error.insert(name.to_owned(), value);
+        }
+    }
+    let mut result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
+    result.structured_content = Some(json!({
+        "ok": false, "type": "error", "error": error, "meta": meta.to_json(),
+    }));
+    result
+}
+
+impl Meta {
+    fn to_json(&self) -> Value {
+        let millis = (self.duration.as_secs_f64() * 100_000.0).round() / 100.0;
+        json!({
+            "requestId": self.request_id,
+            "timestamp": Timestamp::now().to_string(),
+            "duration": millis,
+            "seq": self.seq,
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! One call under way: who called, how long it may take, how much it may say.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use holdpoint_engine::{
+    budget::Budget,
+    failure::{Code, Failure},
+    limits,
+};
+use rmcp::{
+    Peer, RoleServer,
+    model::{JsonObject, ProgressNotificationParam, ProgressToken},
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::Entry;
+use crate::app::App;
+
+/// Who calls, as the face that took the call knows it.
+pub(crate) struct Caller {
+    pub(crate) app: App,
+    /// The client's own name, for what it leaves behind.
+    pub(crate) by: String,
+    pub(crate) request_id: String,
+    /// Cancelled by the client, or because it is gone.
+    pub(crate) cancel: CancellationToken,
+    /// Where a waiting tool shows that it is alive, when the client asked for that.
+    pub(crate) progress: Option<(Peer<RoleServer>, ProgressToken)>,
+    /// The request as it came, for the conformance suite's fixtures.
+    #[cfg(feature = "conformance")]
+    pub(crate) wire: crate::conformance::Wire,
+}
+
+/// What a tool's body gets beside its parameters.
+pub(crate) struct Call {
+    pub(crate) app: App,
+    pub(crate) by: String,
+    pub(crate) budget: Budget,
+    pub(crate) cancel: CancellationToken,
+    progress: Option<(Peer<RoleServer>, ProgressToken)>,
+    doing: Doing,
+    #[cfg(feature = "conformance")]
+    pub(crate) wire: crate::conformance::Wire,
+}
+
+/// What the tool is waiting for right now, in its own words.
+#[derive(Clone, Default)]
+struct Doing(Arc<Mutex<Option<String>>>);
+
+impl Call {
+    pub(crate) fn new(caller: Caller, budget: Budget) -> Call {
+        Call {
+            app: caller.app,
+            by: caller.by,
+            budget,
+            cancel: caller.cancel,
+            progress: caller.progress,
+            doing: Doing::default(),
+            #[cfg(feature = "conformance")]
+            wire: caller.wire,
+        }
+    }
+
+    /// Says what the tool waits for; shown with the next sign of life.
+    pub(crate) fn doing(&self, what: impl Into<String>) {
+        *self.doing.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
+    }
+
+    /// Signs of life until dropped, at most every [`limits::PROGRESS_EVERY`].
+    /// Clients with a deadline of their own reset it on these.
+    pub(super) fn keep_client_informed(
+        &self,
+        tool: &'static str,
+        deadline: Duration,
+    ) -> impl Future<Output = ()> + use<> {
+        let progress = self.progress.clone();
+        let doing = self.doing.clone();
+        async move {
+            let Some((peer, token)) = progress else { return std::future::pending().await };
+            let started = Instant::now();
+            let mut every = tokio::time::interval(limits::PROGRESS_EVERY);
+            every.tick().await;
+            loop {
+                every.tick().await;
+                let what = doing.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let sign =
+                    ProgressNotificationParam::new(token.clone(), started.elapsed().as_secs_f64())
+                        .with_total(deadline.as_secs_f64())
+                        .with_message(what.unwrap_or_else(|| format!("{tool} is still working")));
+                if let Err(error) = peer.notify_progress(sign).await {
+                    tracing::debug!(%error, tool, "a sign of life did not reach the client");
+                }
+            }
+        }
+    }
+}
+
+/// The parameters every tool takes without declaring them.
+pub(crate) struct Common {
+    timeout: Option<Duration>,
+    /// The tool has a `timeout_s` of its own and answers by itself when it passes.
+    own_timeout: bool,
+    pub(crate) budget: Budget,
+}
+
+impl Common {
+    pub(crate) fn take(arguments: &mut JsonObject, schema: &JsonObject) -> Result<Common, Failure> {
+        let declares = |name| schema.get("properties").and_then(|it| it.get(name)).is_some();
+        let timeout = timeout(arguments.get("timeout_s"))?;
+        let own_timeout = declares("timeout_s");
+        if !own_timeout {
+            arguments.remove("timeout_s");
+        }
+        let budget = match arguments.remove("budget_tokens") {
+            None => Budget::default(),
+            Some(value) => Budget::tokens(tokens(&value)?),
+        };
+        Ok(Common { timeout, own_timeout, budget })
+    }
+
+    pub(crate) fn deadline(&self, entry: &Entry, server: Option<Duration>) -> Duration {
+        // A tool that knows it takes longer than most keeps its own default.
+        let usual = match server {
+            Some(server) if entry.timeout == limits::TOOL_TIMEOUT => server,
+            _ => entry.timeout,
+        };
+        let deadline = self.timeout.unwrap_or(usual);
+        if self.own_timeout { deadline + limits::TOOL_GRACE } else { deadline }
+    }
+}
+
+fn timeout(value: Option<&Value>) -> Result<Option<Duration>, Failure> {
+    let Some(value) = value else { return Ok(None) };
+    let max = limits::TOOL_TIMEOUT_MAX.as_secs_f64();
+    match value.as_f64() {
+        Some(seconds) if (0.0..=max).contains(&seconds) => {
+            Ok(Some(Duration::from_secs_f64(seconds)))
+        }
+        _ => Err(wrong("timeout_s", &format!("a number of seconds from 0 to {max}"), value)),
+    }
+}
+
+fn tokens(value: &Value) -> Result<usize, Failure> {
+    let max = limits::ANSWER_TOKENS_MAX;
+    match value.as_u64().and_then(|tokens| usize::try_from(tokens).ok()) {
+        Some(tokens) if (1..=max).contains(&tokens) => Ok(tokens),
+        _ => Err(wrong("budget_tokens", &format!("an integer from 1 to {max}"), value)),
+    }
+}
+
+fn wrong(name: &str, expected: &str, got: &Value) -> Failure {
+    Failure::new(Code::InvalidParams, format!("parameter `{name}` is `{got}`, not {expected}"))
+        .details(json!({ "parameter": name, "expected": expected }))
+}

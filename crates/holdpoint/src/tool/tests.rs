@@ -1,0 +1,319 @@
+//! The boundary, with tools made to try it. Real tools are tried from the outside, in `tests/`.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use expect_test::{Expect, expect};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::*;
+use crate::catalogue::Catalogue;
+
+/// Does as it is told.
+struct Puppet;
+
+#[derive(Deserialize, JsonSchema)]
+struct Strings {
+    /// What to do.
+    act: String,
+    #[serde(default)]
+    count: u32,
+    who: Option<Who>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Who {
+    #[serde(default)]
+    age: u8,
+}
+
+static DROPPED: AtomicBool = AtomicBool::new(false);
+
+impl Tool for Puppet {
+    const NAME: &'static str = "puppet_act";
+    const ABOUT: &'static str = "Does as it is told.";
+    const EFFECT: Effect = Effect::Destroys;
+    type Scope = App;
+    type Params = Strings;
+
+    async fn run(_: App, params: Strings, call: Call) -> Result<Reply, Failure> {
+        struct Work;
+        impl Drop for Work {
+            fn drop(&mut self) {
+                DROPPED.store(true, Ordering::SeqCst);
+            }
+        }
+        match params.act.as_str() {
+            "panic" => panic!("as told"),
+            "wait" => {
+                let _work = Work;
+                std::future::pending().await
+            }
+            "fail" => Err(Failure::new(Code::NotFound, "nothing here").hint("look elsewhere")),
+            act => {
+                let age = params.who.map(|who| who.age);
+                let data = json!({ "count": params.count, "age": age });
+                let text = format!("{act} by {} within {}", call.by, call.budget.bytes());
+                Ok(Answer::new(text, &data)?.into())
+            }
+        }
+    }
+}
+
+/// Never lets anybody in.
+struct Closed;
+
+struct Door;
+
+impl Scope for Door {
+    async fn enter(_: &Call) -> Result<Self, Failure> {
+        Err(Failure::new(Code::NotFound, "no session is live").hint("start one"))
+    }
+}
+
+impl Tool for Closed {
+    const NAME: &'static str = "puppet_closed";
+    const ABOUT: &'static str = "Cannot be reached.";
+    const EFFECT: Effect = Effect::Sets;
+    type Scope = Door;
+    type Params = Nothing;
+
+    async fn run(_: Door, _: Nothing, _: Call) -> Result<Reply, Failure> {
+        Err(Failure::internal("the door was open"))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+const PUPPETS: &[Entry] = &[entry::<Puppet>(), entry::<Closed>()];
+
+struct Stage {
+    app: App,
+    cancel: CancellationToken,
+}
+
+impl Stage {
+    fn new() -> Stage {
+        let catalogue = Catalogue::of(PUPPETS.iter().collect(), &[], &[], "");
+        Stage { app: App::new(catalogue, None), cancel: CancellationToken::new() }
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Result<Reply, Failure> {
+        let mounted = self.app.catalogue.tool(tool)?;
+        let caller = Caller {
+            app: self.app.clone(),
+            by: "tester".into(),
+            request_id: "1".into(),
+            cancel: self.cancel.clone(),
+            progress: None,
+            #[cfg(feature = "conformance")]
+            wire: crate::conformance::Wire::absent(),
+        };
+        let Value::Object(arguments) = arguments else { panic!("not an object") };
+        call(mounted.entry, mounted.schema(), caller, arguments).await
+    }
+}
+
+/// What the client reads: text, or the failure's text.
+async fn check(tool: &str, arguments: Value, expect: Expect) {
+    let text = match Stage::new().call(tool, arguments).await {
+        Ok(Reply::Answer(answer)) => format!("{}\n{}", answer.text, answer.data),
+        #[cfg(feature = "conformance")]
+        Ok(Reply::Raw(raw)) => format!("{raw:?}"),
+        Err(failure) => failure.to_string(),
+    };
+    expect.assert_eq(&text);
+}
+
+#[tokio::test]
+async fn an_answer_has_text_and_data() {
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "count": 2, "who": { "age": 7 } }),
+        expect![[r#"
+            dance by tester within 4200
+            {"count":2,"age":7}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn null_means_not_given() {
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "count": null, "who": null, "timeout_s": null }),
+        expect![[r#"
+            dance by tester within 4200
+            {"count":0,"age":null}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_failure_has_its_hint() {
+    check(
+        "puppet_act",
+        json!({ "act": "fail" }),
+        expect![[r#"
+            [E_NOT_FOUND] nothing here
+            hint: look elsewhere"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_precondition_is_told_before_the_tool_runs() {
+    check(
+        "puppet_closed",
+        json!({}),
+        expect![[r#"
+            [E_NOT_FOUND] no session is live
+            hint: start one"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_unknown_tool_has_a_neighbour() {
+    check(
+        "pupet_act",
+        json!({}),
+        expect![[r#"
+            [E_UNKNOWN_TOOL] no tool `pupet_act`
+            hint: did you mean `puppet_act`?"#]],
+    )
+    .await;
+    check(
+        "xyz",
+        json!({}),
+        expect![[r#"
+            [E_UNKNOWN_TOOL] no tool `xyz`
+            hint: tools: puppet_act, puppet_closed"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn an_unknown_parameter_has_a_neighbour() {
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "cuont": 2 }),
+        expect![[r#"
+            [E_INVALID_PARAMS] unknown parameter `cuont`
+            hint: did you mean `count`? `puppet_act` takes `act`, `count`, `who`"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_missing_parameter_says_what_it_is() {
+    check(
+        "puppet_act",
+        json!({ "count": 2 }),
+        expect![[r#"
+            [E_INVALID_PARAMS] missing parameter `act` of `puppet_act`
+            hint: pass `act` (string): What to do."#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_type_names_the_parameter_and_what_was_expected() {
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "count": "two" }),
+        expect![[r#"
+            [E_INVALID_PARAMS] parameter `count` of `puppet_act`: invalid type: string "two", expected u32
+            hint: `count` is an integer, 0 or more"#]],
+    )
+    .await;
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "who": { "age": 300 } }),
+        expect![[r#"
+            [E_INVALID_PARAMS] parameter `who.age` of `puppet_act`: invalid value: integer `300`, expected u8
+            hint: `who.age` is an integer from 0 to 255"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn common_parameters_are_checked() {
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "timeout_s": -1 }),
+        expect!["[E_INVALID_PARAMS] parameter `timeout_s` is `-1`, not a number of seconds from 0 to 3600"],
+    )
+    .await;
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "budget_tokens": "many" }),
+        expect![[r#"[E_INVALID_PARAMS] parameter `budget_tokens` is `"many"`, not an integer from 1 to 50000"#]],
+    )
+    .await;
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "budget_tokens": 10 }),
+        expect![[r#"
+            dance by tester within 35
+            {"count":0,"age":null}"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_panic_is_an_answer() {
+    check(
+        "puppet_act",
+        json!({ "act": "panic" }),
+        expect![[r#"
+            [E_INTERNAL] `puppet_act` panicked
+            hint: this is a bug of Holdpoint; the server goes on, its log says more"#]],
+    )
+    .await;
+}
+
+/// A deadline is told, and the work is really gone.
+#[tokio::test]
+async fn a_deadline_ends_the_work() {
+    let stage = Stage::new();
+    DROPPED.store(false, Ordering::SeqCst);
+    let late = stage.call("puppet_act", json!({ "act": "wait", "timeout_s": 0.02 })).await;
+    expect![[r#"
+        [E_TIMEOUT] `puppet_act` was not done after 0.02 s
+        hint: pass a larger `timeout_s`, up to 3600"#]]
+    .assert_eq(&late.unwrap_err().to_string());
+    assert!(DROPPED.load(Ordering::SeqCst), "the work goes on behind the caller's back");
+    let stage = Arc::new(stage);
+    let other = Arc::clone(&stage);
+    let waiting =
+        tokio::spawn(async move { other.call("puppet_act", json!({ "act": "wait" })).await });
+    stage.cancel.cancel();
+    assert_eq!(waiting.await.unwrap().unwrap_err().code, Code::Cancelled);
+}
+
+#[tokio::test]
+async fn a_stopping_server_ends_the_wait() {
+    let stage = Stage::new();
+    stage.app.shutdown.cancel();
+    let ended = stage.call("puppet_act", json!({ "act": "wait" })).await;
+    assert_eq!(ended.unwrap_err().code, Code::ShuttingDown);
+}
+
+#[test]
+fn a_tool_is_described_in_few_words() {
+    let tool = PUPPETS[0].describe();
+    expect![[r#"{"name":"puppet_act","description":"Does as it is told.","inputSchema":{"type":"object","properties":{"act":{"type":"string","description":"What to do."},"count":{"type":"integer","default":0,"minimum":0},"who":{"type":"object","properties":{"age":{"type":"integer","default":0,"minimum":0,"maximum":255}}}},"required":["act"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}"#]]
+    .assert_eq(&serde_json::to_string(&tool).unwrap());
+}
+
+#[test]
+fn duplicates_are_found() {
+    assert!(unique(PUPPETS));
+    assert!(!unique(&[entry::<Puppet>(), entry::<Closed>(), entry::<Puppet>()]));
+}

@@ -1,0 +1,38 @@
+//! The only list of tools. The MCP faces, the command line and the reference derive from it.
+//!
+//! The path names the tool: `timeline_query` is `tools/timeline/query.rs`.
+//! Adding one is its file, its `mod` line and its line in [`TOOLS`].
+
+pub(crate) mod server;
+pub(crate) mod timeline;
+
+use crate::tool::{Entry, entry, same, unique};
+
+pub(crate) const TOOLS: &[Entry] = &[
+    entry::<server::status::Status>(),
+    entry::<timeline::query::Query>(),
+    entry::<timeline::note::Note>(),
+];
+
+/// What `--toolset slim` shows: the few verbs an agent needs most.
+pub(crate) const SLIM: &[&str] = &["server_status", "timeline_query"];
+
+const _: () = assert!(unique(TOOLS), "two tools share a name");
+const _: () = assert!(all_exist(SLIM), "`SLIM` names a tool that does not exist");
+
+const fn all_exist(names: &[&str]) -> bool {
+    let mut names = names;
+    while let [name, others @ ..] = names {
+        let mut tools = TOOLS;
+        let mut found = false;
+        while let [tool, more @ ..] = tools {
+            found |= same(tool.name.as_bytes(), name.as_bytes());
+            tools = more;
+        }
+        if !found {
+            return false;
+        }
+        names = others;
+    }
+    true
+}

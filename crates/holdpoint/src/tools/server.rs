@@ -1,0 +1,3 @@
+//! Tools about the server itself.
+
+pub(crate) mod status;

@@ -1,0 +1,113 @@
+//! `server_status`: what is running and who is connected. The resource `holdpoint://status` is the same.
+
+use holdpoint_engine::{failure::Failure, ids::Seq, limits};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::App,
+    tool::{Answer, Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct Status;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {}
+
+#[derive(Serialize)]
+pub(crate) struct Report {
+    version: &'static str,
+    pid: u32,
+    started_at: String,
+    uptime_s: u64,
+    /// Programs under line-level debugging.
+    sessions: usize,
+    /// Intercepted calls that wait for a decision.
+    paused: usize,
+    clients: usize,
+    client_list: Vec<ClientRow>,
+    store: Store,
+    http: Option<String>,
+    tools: usize,
+    seq: Seq,
+}
+
+#[derive(Serialize)]
+struct ClientRow {
+    id: String,
+    name: String,
+    transport: &'static str,
+    protocol: String,
+}
+
+#[derive(Serialize)]
+struct Store {
+    state: &'static str,
+    note: &'static str,
+}
+
+impl Tool for Status {
+    const NAME: &'static str = "server_status";
+    const ABOUT: &'static str = "What Holdpoint is doing: version, uptime, debug sessions, paused \
+        calls, connected clients, store, the page's address. Read this first when unsure what is \
+        running.";
+    const EFFECT: Effect = Effect::Reads;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
+        let report = Report::of(&app);
+        Ok(Answer::new(report.text(), &report)?.into())
+    }
+}
+
+impl Report {
+    pub(crate) fn of(app: &App) -> Report {
+        let live = app.clients.live();
+        let rows = live.iter().take(limits::STATUS_CLIENTS).map(|client| ClientRow {
+            id: client.id.to_string(),
+            name: client.name.clone(),
+            transport: client.transport.as_str(),
+            protocol: client.protocol.clone(),
+        });
+        Report {
+            version: app.engine.version,
+            pid: std::process::id(),
+            started_at: app.engine.started_at.to_string(),
+            uptime_s: app.engine.uptime().as_secs(),
+            sessions: 0,
+            paused: 0,
+            clients: live.len(),
+            client_list: rows.collect(),
+            store: Store { state: "none", note: "this version keeps nothing on disk" },
+            http: app.base_url(),
+            tools: app.catalogue.tools().count(),
+            seq: app.engine.log.head(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "holdpoint {} · pid {} · up {} s · seq {}\nsessions: {} · paused calls: {} · clients: {}",
+            self.version,
+            self.pid,
+            self.uptime_s,
+            self.seq,
+            self.sessions,
+            self.paused,
+            self.clients
+        );
+        for row in &self.client_list {
+            text += &format!(
+                "\n  {} {} over {} (MCP {})",
+                row.id, row.name, row.transport, row.protocol
+            );
+        }
+        if self.clients > self.client_list.len() {
+            text += &format!("\n  and {} more", self.clients - self.client_list.len());
+        }
+        text += &format!("\nstore: {}, {}", self.store.state, self.store.note);
+        text += &format!("\npage: {}", self.http.as_deref().unwrap_or("HTTP is not listening"));
+        text
+    }
+}

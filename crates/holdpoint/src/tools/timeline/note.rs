@@ -1,0 +1,56 @@
+//! `timeline_note`: a sentence on the shared timeline, so that people and agents see each other's reasons.
+
+use holdpoint_engine::{
+    budget,
+    event::Event,
+    failure::{Code, Failure},
+    ids::Seq,
+    limits,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app::App,
+    tool::{Answer, Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct Note;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// What to remember: a hypothesis, a finding, a question to the human.
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Noted {
+    seq: Seq,
+    by: String,
+}
+
+impl Tool for Note {
+    const NAME: &'static str = "timeline_note";
+    const ABOUT: &'static str = "Write a note on the shared timeline: a hypothesis, a finding, a \
+        question to the human. Every client and the page see it at once.";
+    const EFFECT: Effect = Effect::Writes;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        let text = params.text.trim();
+        if text.is_empty() {
+            return Err(Failure::new(Code::InvalidParams, "parameter `text` is empty")
+                .hint("pass a sentence"));
+        }
+        if text.len() > limits::NOTE_BYTES {
+            let sizes = format!("{} bytes, more than {}", text.len(), limits::NOTE_BYTES);
+            return Err(Failure::new(Code::InvalidParams, format!("the note has {sizes}"))
+                .hint("note the conclusion and say where the rest is"));
+        }
+        let by = call.by;
+        let seq = app.engine.log.append(Event::Note { text: text.to_owned(), by: by.clone() });
+        let text = format!("noted as seq {seq}: {}", budget::cut(text, 80));
+        Ok(Answer::new(text, &Noted { seq, by })?.into())
+    }
+}

@@ -1,0 +1,310 @@
+//! MCP on stdin and stdout, byte by byte.
+
+use std::{
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use holdpoint_testkit::{
+    http,
+    process::{self, Process},
+    rpc::{Rpc, text},
+    until,
+};
+use serde_json::{Value, json};
+
+const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
+const MCP: &[&str] = &["mcp", "--port", "0"];
+const NEWEST_WITH_INITIALIZE: &str = "2025-11-25";
+
+fn connect() -> Rpc {
+    Rpc::connect(BIN, MCP, NEWEST_WITH_INITIALIZE)
+}
+
+/// What a 2026-07-28 client sends with every request instead of initializing.
+fn modern_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "modern", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    })
+}
+
+#[test]
+fn every_revision_with_initialize_is_spoken() {
+    for protocol in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let mut rpc = Rpc::start(BIN, MCP);
+        let answer = rpc.initialize(protocol);
+        assert_eq!(answer["result"]["protocolVersion"], protocol);
+        assert_eq!(answer["result"]["serverInfo"]["name"], "holdpoint");
+        let instructions = answer["result"]["instructions"].as_str().unwrap();
+        assert!(instructions.contains("server_status") && instructions.len() < 1_000);
+        assert!(rpc.text("server_status", json!({})).contains(protocol));
+    }
+}
+
+#[test]
+fn the_stateless_revision_is_spoken_without_initialize() {
+    let mut rpc = Rpc::start(BIN, MCP);
+    let found = rpc.request("server/discover", json!({ "_meta": modern_meta() }));
+    let versions = found["result"]["supportedVersions"].as_array().unwrap();
+    assert_eq!(versions.len(), 5, "{found}");
+    let answer = rpc.request(
+        "tools/call",
+        json!({ "name": "server_status", "arguments": {}, "_meta": modern_meta() }),
+    );
+    assert!(text(&answer["result"]).contains("modern over stdio (MCP 2026-07-28)"), "{answer}");
+    assert_eq!(answer["result"]["resultType"], "complete");
+}
+
+#[test]
+fn a_stateless_client_is_told_of_changes_by_listening() {
+    let mut rpc = Rpc::start(BIN, MCP);
+    let filter =
+        json!({ "resourceSubscriptions": ["holdpoint://timeline", "holdpoint://nothing"] });
+    let params = json!({ "notifications": filter, "_meta": modern_meta() });
+    let listening = rpc.ask("subscriptions/listen", params);
+    let is = |method: &'static str| move |message: &Value| message["method"] == method;
+    let accepted =
+        rpc.wait_for("an acknowledgement", is("notifications/subscriptions/acknowledged"));
+    assert_eq!(
+        accepted["params"]["notifications"]["resourceSubscriptions"],
+        json!(["holdpoint://timeline"])
+    );
+    let note =
+        json!({ "name": "timeline_note", "arguments": { "text": "hi" }, "_meta": modern_meta() });
+    rpc.request("tools/call", note);
+    let updated = rpc.wait_for("an update", is("notifications/resources/updated"));
+    assert_eq!(updated["params"]["uri"], "holdpoint://timeline");
+    rpc.notify("notifications/cancelled", json!({ "requestId": listening }));
+    let again = json!({ "name": "server_status", "_meta": modern_meta() });
+    assert!(rpc.request("tools/call", again).get("result").is_some());
+}
+
+/// Bar: every byte of stdout is JSON-RPC, whatever tool is called.
+#[test]
+fn stdout_is_pure_for_every_tool() {
+    let mut rpc = connect();
+    let tools = rpc.request("tools/list", json!({}));
+    let names: Vec<String> = tools["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert!(names.len() >= 3);
+    for name in &names {
+        // Once with nothing, once with something wrong: both must stay on the wire.
+        rpc.call(name, json!({}));
+        rpc.call(name, json!({ "no_such_parameter": 1 }));
+    }
+    rpc.call("timeline_note", json!({ "text": "line one\nline two" }));
+    let (status, stderr) = rpc.finish();
+    assert!(status.success(), "{stderr}");
+    assert_eq!(stderr, "", "an agent shows its user what we write to stderr");
+}
+
+/// Bar: 10,000 malformed lines leave the server answering.
+#[test]
+fn ten_thousand_malformed_lines_leave_the_server_answering() {
+    let mut rpc = connect();
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    let valid = br#"{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"server_status","arguments":{}}}"#;
+    for round in 0..10_000_u64 {
+        let mut line: Vec<u8> = match round % 5 {
+            // Valid bytes with one changed, cut short, doubled, of the wrong shape, and noise.
+            0 => {
+                let mut line = valid.to_vec();
+                let at = usize::try_from(random(line.len() as u64)).unwrap();
+                line[at] = u8::try_from(random(256)).unwrap();
+                line
+            }
+            1 => valid[..usize::try_from(random(valid.len() as u64)).unwrap()].to_vec(),
+            2 => [&valid[..], &valid[..]].concat(),
+            3 => br#"{"jsonrpc":"2.0","id":{},"method":7}"#.to_vec(),
+            _ => (0..random(200)).map(|_| u8::try_from(random(256)).unwrap()).collect(),
+        };
+        line.retain(|byte| *byte != b'\n');
+        line.push(b'\n');
+        rpc.send_bytes(&line);
+    }
+    assert!(rpc.text("server_status", json!({})).starts_with("holdpoint "));
+}
+
+#[test]
+fn a_huge_line_is_dropped_and_the_next_one_answered() {
+    let mut rpc = connect();
+    let before = rpc.process.rss_kb();
+    let chunk = vec![b'x'; 1 << 20];
+    for _ in 0..64 {
+        rpc.send_bytes(&chunk);
+    }
+    rpc.send_bytes(b"\n");
+    assert!(rpc.text("server_status", json!({})).starts_with("holdpoint "));
+    let grown = rpc.process.rss_kb().saturating_sub(before);
+    assert!(grown < 48 * 1024, "64 MB of one line took {grown} kB");
+}
+
+#[test]
+fn a_message_before_the_first_request_does_no_harm() {
+    let mut rpc = Rpc::start(BIN, MCP);
+    rpc.notify("notifications/cancelled", json!({ "requestId": 1 }));
+    rpc.notify("notifications/whatever", json!({}));
+    rpc.send_line(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#);
+    let answer = rpc.initialize(NEWEST_WITH_INITIALIZE);
+    assert_eq!(answer["result"]["serverInfo"]["name"], "holdpoint");
+}
+
+#[test]
+fn a_client_has_so_many_calls_and_no_more() {
+    let mut rpc = connect();
+    let wait = json!({ "name": "timeline_query", "arguments": { "kinds": ["note"], "since": 0, "timeout_s": 60 } });
+    let waiting: Vec<u64> = (0..64).map(|_| rpc.ask("tools/call", wait.clone())).collect();
+    // Requests begin in no fixed order; soon all 64 are under way.
+    let refused = until("a refusal", || {
+        let answer = rpc.call("server_status", json!({}));
+        (answer["isError"] == true).then_some(answer)
+    });
+    assert!(text(&refused).starts_with("[E_BUSY] 64 calls are under way already"), "{refused}");
+    // A cancelled call makes room, and one that ends makes room for the rest.
+    rpc.notify("notifications/cancelled", json!({ "requestId": waiting[0] }));
+    until("room for a call", || {
+        let answer = rpc.call("timeline_note", json!({ "text": "wake up" }));
+        (answer["isError"] != true).then_some(())
+    });
+    for id in &waiting[1..] {
+        assert!(text(&rpc.answer(*id)["result"]).contains("wake up"));
+    }
+}
+
+/// A client that asks and never reads must cost us nothing.
+#[test]
+fn a_client_that_does_not_read_is_not_read() {
+    let mut process = Process::start(BIN, MCP);
+    let mut stdin = process.child().stdin.take().unwrap();
+    let _unread = process.child().stdout.take().unwrap();
+    let port = process.port();
+    let writer = std::thread::spawn(move || {
+        use std::io::Write as _;
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+            "protocolVersion": NEWEST_WITH_INITIALIZE, "capabilities": {},
+            "clientInfo": { "name": "deaf", "version": "0" } } });
+        writeln!(stdin, "{hello}").unwrap();
+        for id in 1..200_000 {
+            let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+            // The pipe fills up, because nobody reads the other end, and breaks at the end of the test.
+            if writeln!(stdin, "{line}").is_err() {
+                return;
+            }
+        }
+    });
+    // Others are served meanwhile.
+    for _ in 0..50 {
+        assert_eq!(http::get(port, "/healthz").send().status, 200);
+    }
+    let rss = process.rss_kb();
+    assert!(rss < 64 * 1024, "{rss} kB for a client that does not read");
+    drop(process);
+    writer.join().unwrap();
+}
+
+#[test]
+fn mcp_ends_with_stdin_and_answers_what_it_was_asked() {
+    let mut rpc = connect();
+    let port = rpc.process.port();
+    assert_eq!(http::get(port, "/healthz").send().status, 200);
+    let id = rpc.ask("tools/call", json!({ "name": "server_status", "arguments": {} }));
+    rpc.close_stdin();
+    assert!(text(&rpc.answer(id)["result"]).starts_with("holdpoint "));
+    let (status, stderr) = rpc.process.end();
+    assert!(status.success(), "{stderr}");
+    assert!(!rpc.process.home.join("port").exists());
+}
+
+#[test]
+fn a_waiting_call_does_not_keep_the_process_when_stdin_ends() {
+    let mut rpc = connect();
+    rpc.ask(
+        "tools/call",
+        json!({ "name": "timeline_query", "arguments": { "since": 999, "timeout_s": 600 } }),
+    );
+    let started = Instant::now();
+    let (status, _) = rpc.finish();
+    assert!(status.success());
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn serve_and_keep_alive_outlive_stdin() {
+    for args in [&["serve", "--mcp", "--port", "0"][..], &["mcp", "--keep-alive", "--port", "0"]] {
+        let mut rpc = Rpc::connect(BIN, args, NEWEST_WITH_INITIALIZE);
+        let port = rpc.process.port();
+        rpc.call("server_status", json!({}));
+        rpc.close_stdin();
+        // The client is gone; HTTP is not.
+        until("the client to leave", || {
+            let page = http::get(port, "/api/events?since=0").stream();
+            let mut events = page;
+            let left =
+                (0..3).filter_map(|_| events.next_data()).any(|it| it.event == "client_left");
+            left.then_some(())
+        });
+        assert_eq!(http::get(port, "/healthz").send().status, 200);
+        rpc.process.signal("TERM");
+        assert!(rpc.process.end().0.success());
+    }
+}
+
+/// Node-based clients hand out socket pairs instead of pipes.
+#[test]
+fn a_socket_pair_works_like_pipes() {
+    let (near_in, far_in) = UnixStream::pair().unwrap();
+    let (near_out, far_out) = UnixStream::pair().unwrap();
+    let process = Process::start_with(BIN, MCP, |command| {
+        command.stdin(Stdio::from(OwnedFd::from(far_in)));
+        command.stdout(Stdio::from(OwnedFd::from(far_out)));
+    });
+    let mut rpc = Rpc::over(process, Box::new(near_in), Box::new(near_out));
+    rpc.initialize(NEWEST_WITH_INITIALIZE);
+    for _ in 0..100 {
+        rpc.call("server_status", json!({}));
+    }
+    assert!(rpc.finish().0.success());
+}
+
+#[test]
+fn a_second_server_takes_the_next_port() {
+    let home = tempfile::tempdir().unwrap();
+    let mut first = Process::start(BIN, &["serve", "--port", "0"]);
+    let port = first.port();
+    let mut second =
+        Process::start_at(BIN, &["serve", "--port", &port.to_string()], home.path(), |_| {});
+    assert!(second.port() > port);
+    let (code, text, _) = process::run(BIN, &["tool", "server_status"], home.path());
+    assert_eq!(code, 0);
+    assert!(text.contains(&second.port().to_string()), "{text}");
+}
+
+#[test]
+fn progress_shows_that_a_waiting_call_is_alive() {
+    let mut rpc = connect();
+    let params = json!({
+        "name": "timeline_query", "arguments": { "since": 999, "timeout_s": 11 },
+        "_meta": { "progressToken": "t1" },
+    });
+    let id = rpc.ask("tools/call", params);
+    let answer = rpc.answer(id);
+    assert_eq!(text(&answer["result"]), "no event after seq 999");
+    let signs: Vec<&Value> =
+        rpc.heard.iter().filter(|it| it["method"] == "notifications/progress").collect();
+    assert_eq!(signs.len(), 1, "one every ten seconds");
+    assert_eq!(signs[0]["params"]["progressToken"], "t1");
+    assert_eq!(signs[0]["params"]["message"], "waiting for an event after seq 999");
+}
