@@ -56,6 +56,9 @@ fn the_stateless_revision_is_spoken_without_initialize() {
     );
     assert!(text(&answer["result"]).contains("modern over stdio (MCP 2026-07-28)"), "{answer}");
     assert_eq!(answer["result"]["resultType"], "complete");
+    let removed =
+        rpc.request("logging/setLevel", json!({ "level": "debug", "_meta": modern_meta() }));
+    assert_eq!(removed["error"]["code"], -32601);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The tasks extension (SEP-2663): calls that answer with a task at once and are done later.
-//! Ours has none of these; the SDK's task manager does the work, on our transport.
+//! Holdpoint offers none; the SDK's task manager keeps these, behind our transport and boundary.
 
 use std::time::Duration;
 
@@ -22,7 +22,8 @@ use super::{
 
 type Done = Result<CallToolResult, TaskExit>;
 
-/// Calls in flight are bounded by the handler; tasks outlive their calls. The suite has ten at most.
+/// Calls in flight are bounded by the handler; tasks outlive their calls. The suite runs one
+/// at a time and cancels what it leaves.
 const RUNNING_MAX: usize = 64;
 
 /// These cannot be done within a call.
@@ -48,8 +49,8 @@ pub(super) struct Greet;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GreetParams {
-    /// Whom to greet; the suite's first try may leave it out.
-    name: Option<String>,
+    /// Whom to greet.
+    name: String,
 }
 
 impl Fixture for Greet {
@@ -58,7 +59,7 @@ impl Fixture for Greet {
     type Params = GreetParams;
 
     async fn answer(_: Client, params: GreetParams) -> Result<CallToolResponse, Failure> {
-        Ok(text(format!("Hello, {}!", params.name.as_deref().unwrap_or("World"))))
+        Ok(text(format!("Hello, {}!", params.name)))
     }
 }
 

@@ -63,9 +63,10 @@ pub(crate) fn envelope(result: Result<Reply, Failure>, meta: &Meta) -> CallToolR
 
 fn failed(failure: &Failure, meta: &Meta) -> CallToolResult {
     let mut error = json!({ "code": failure.code.as_str(), "message": failure.message });
-    for (name, value) in
-        [("hint", failure.hint.as_deref().map(Value::from)), ("details", failure.details.as_deref().cloned())]
-    {
+    for (name, value) in [
+        ("hint", failure.hint.as_deref().map(Value::from)),
+        ("details", failure.details.as_deref().cloned()),
+    ] {
         if let (Some(error), Some(value)) = (error.as_object_mut(), value) {
             error.insert(name.to_owned(), value);
         }
