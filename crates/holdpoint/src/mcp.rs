@@ -198,7 +198,8 @@ impl ServerHandler for Handler {
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
         let request_id = caller.request_id.clone();
-        let result = self.run_tool(request, caller).await;
+        // Boxed: the SDK moves the future of every request about, and this is by far the largest.
+        let result = Box::pin(self.run_tool(request, caller)).await;
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }
@@ -274,7 +275,7 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         self.meet(subscription.request_context());
-        notify::listen(&self.app, &subscription, self.begins.take(&self.app)).await;
+        Box::pin(notify::listen(&self.app, &subscription, self.begins.take(&self.app))).await;
         Ok(())
     }
 

@@ -48,13 +48,14 @@ impl Tool for Query {
         let wanted = Wanted::new(&params)?;
         let log = &app.engine.log;
         let since = params.since.map_or_else(|| wanted.newest(log), Seq);
-        // The boundary has bounded `timeout_s`, and a page that is there is never waited for.
+        // The boundary has bounded `timeout_s`. A timer of zero would still wait for its next tick.
         let patience = Duration::try_from_secs_f64(params.timeout_s).unwrap_or_default();
-        if !patience.is_zero() {
+        let mut page = wanted.page(log, since);
+        if page.records.is_empty() && !patience.is_zero() {
             call.doing(format!("waiting for an event after seq {since}"));
+            let waited = tokio::time::timeout(patience, wanted.wait(log, since)).await;
+            page = waited.unwrap_or_else(|_| wanted.page(log, since));
         }
-        let waited = tokio::time::timeout(patience, wanted.wait(log, since)).await;
-        let page = waited.unwrap_or_else(|_| wanted.page(log, since));
         render(&page, since, call.budget)
     }
 }

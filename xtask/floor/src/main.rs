@@ -1,0 +1,81 @@
+//! The floor: the least that an MCP server built on rmcp can be.
+//!
+//! One tool, `echo`, that answers at once; no logging, no state, no checks of its own.
+//! `cargo xtask bench` runs it beside Holdpoint in the same minute, so that what a number
+//! costs us and what it costs anyone on this machine can be told apart.
+//! It must stay naive: an optimisation here would hide a cost that every server has.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use axum::Router;
+use axum::serve::ListenerExt;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::stdio_pipes;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    match std::env::args().nth(1).as_deref() {
+        Some("stdio") => stdio().await,
+        Some("http") => http().await,
+        _ => bail!("usage: floor stdio|http"),
+    }
+}
+
+async fn stdio() -> Result<()> {
+    Floor.serve(stdio_pipes()).await?.waiting().await?;
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "the bench reads the port from this line")]
+async fn http() -> Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("{}", listener.local_addr()?.port());
+    // Without it every second answer waits 40 ms for an acknowledgement: that would flatter us.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            debug_assert!(false, "set_nodelay: {error}");
+        }
+    });
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service =
+        StreamableHttpService::new(|| Ok(Floor), sessions, StreamableHttpServerConfig::default());
+    let router = Router::new().nest_service("/mcp", service);
+    axum::serve(listener, router).await.context("serving HTTP")
+}
+
+struct Floor;
+
+impl ServerHandler for Floor {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut schema = JsonObject::new();
+        schema.insert("type".into(), "object".into());
+        Ok(ListToolsResult::with_all_items(vec![Tool::new("echo", "Answers its text.", schema)]))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let text = arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
+    }
+}

@@ -1,0 +1,112 @@
+//! `cargo xtask bench`: what things cost, beside the floor, in one run.
+//!
+//! One file per bench and one line in [`BENCHES`]. Ours and the floor take turns in small
+//! batches, so that whatever else the machine does hits both; only the ratio is comparable
+//! from one machine to the next. A missed goal is shown, not an error: noise would cry wolf.
+
+mod client;
+mod http;
+mod server;
+mod table;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use crate::Command;
+use crate::bench::table::{Row, render};
+use crate::workspace::Workspace;
+
+pub(crate) const COMMAND: Command = Command { name: "bench", help: HELP, run: bench };
+
+const HELP: &str = "\
+Measure the release binary beside a minimal rmcp server (the floor), taking turns in one run
+
+Usage: cargo xtask bench [NAME]
+
+Arguments:
+  [NAME]   which bench; `server` when left out
+
+Options:
+  --list   print the benches and what each measures
+
+A missed goal is shown in the table and does not change the exit code.
+Round trips of microseconds depend on where the scheduler puts the two processes;
+`taskset -c 0 cargo xtask bench` keeps everything on one core, which repeats better.
+";
+
+const BENCHES: &[Bench] = &[server::SERVER];
+
+/// One bench; its rows are the table.
+struct Bench {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Workspace) -> Result<Vec<Row>>,
+}
+
+fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    let name = match arguments {
+        [] => "server",
+        [flag] if flag == "--list" => {
+            for Bench { name, about, .. } in BENCHES {
+                println!("{name:10}{about}");
+            }
+            return Ok(ExitCode::SUCCESS);
+        }
+        [name] => name,
+        _ => bail!("unexpected arguments: `{}`\n{HELP}", arguments.join(" ")),
+    };
+    let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
+        let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+        bail!("no bench `{name}`\nhint: the benches are {}", known.join(", "));
+    };
+    let rows = (bench.run)(workspace)?;
+    print!("\n{}\n{}", machine(), render(&rows));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the numbers were taken on.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("{cores} cores, load {load} at the end\n")
+}
+
+/// Ends the whole program, and with it every server it started, when measuring takes too long.
+fn give_up_after(limit: Duration) -> Result<()> {
+    std::thread::Builder::new().name("deadline".into()).spawn(move || {
+        std::thread::sleep(limit);
+        eprintln!("error: no result after {} s, a server does not answer", limit.as_secs());
+        std::process::exit(1);
+    })?;
+    Ok(())
+}
+
+/// Times of one thing, many times over.
+#[derive(Default)]
+struct Samples(Vec<Duration>);
+
+impl Samples {
+    /// The nearest-rank percentile, in microseconds.
+    fn percentile(&self, percent: usize) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let rank = (sorted.len() * percent).div_ceil(100).max(1);
+        sorted.get(rank - 1).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_nearest_rank() {
+        let samples = Samples((1..=200).rev().map(Duration::from_micros).collect());
+        assert!((samples.percentile(50) - 100.0).abs() < 1e-6);
+        assert!((samples.percentile(99) - 198.0).abs() < 1e-6);
+        assert!(Samples::default().percentile(50).is_nan());
+    }
+}

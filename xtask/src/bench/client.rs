@@ -1,0 +1,208 @@
+//! The least that an MCP client over stdio can be: one request out, lines in until its answer.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+/// The revision that both servers are asked for.
+pub(super) const PROTOCOL: &str = "2025-11-25";
+
+/// A server as its user's client starts it, with a home folder of its own.
+pub(super) struct Server {
+    program: PathBuf,
+    arguments: &'static [&'static str],
+}
+
+impl Server {
+    pub(super) fn new(program: &Path, arguments: &'static [&'static str]) -> Self {
+        Self { program: program.to_owned(), arguments }
+    }
+
+    /// The command, and the fresh folder that its process calls home.
+    pub(super) fn command(&self) -> Result<(Command, Home)> {
+        let home = Home::new()?;
+        let mut command = Command::new(&self.program);
+        command
+            .args(self.arguments)
+            .env("HOME", &home.0)
+            .env("HOLDPOINT_HOME", &home.0)
+            .env_remove("CIDELDILL_HOME")
+            .env_remove("CIDELDILL_PORT_FILE")
+            .stderr(Stdio::null());
+        Ok((command, home))
+    }
+}
+
+/// A fresh folder, removed with everything in it.
+pub(super) struct Home(pub(super) PathBuf);
+
+impl Home {
+    fn new() -> Result<Self> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!(
+            "holdpoint-bench-{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Ordering::Relaxed)
+        );
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).with_context(|| format!("creating `{}`", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            eprintln!("warning: `{}` stays behind: {error}", self.0.display());
+        }
+    }
+}
+
+/// A child that is killed and reaped when dropped.
+pub(super) struct Process(pub(super) Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself when its stdin closed.
+        self.0.kill().ok();
+        if let Err(error) = self.0.wait() {
+            eprintln!("warning: process {} was not reaped: {error}", self.0.id());
+        }
+    }
+}
+
+/// A connected client. Fields are dropped in order: stdin closes, the process ends, its home goes.
+pub(super) struct StdioClient {
+    writer: Box<dyn Write>,
+    reader: BufReader<Box<dyn Read>>,
+    next_id: u64,
+    process: Process,
+    _home: Home,
+}
+
+impl StdioClient {
+    /// Over pipes, as most clients start a server.
+    pub(super) fn over_pipes(server: &Server) -> Result<Self> {
+        let (mut command, home) = server.command()?;
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut process = Process(child.context("starting a server")?);
+        let writer = process.0.stdin.take().context("stdin was not piped")?;
+        let reader = process.0.stdout.take().context("stdout was not piped")?;
+        Ok(Self::new(Box::new(writer), Box::new(reader), process, home))
+    }
+
+    /// Over two socket pairs, as clients built on Node do.
+    pub(super) fn over_socket_pairs(server: &Server) -> Result<Self> {
+        let (mut command, home) = server.command()?;
+        let (writer, stdin) = UnixStream::pair()?;
+        let (reader, stdout) = UnixStream::pair()?;
+        command.stdin(Stdio::from(OwnedFd::from(stdin)));
+        command.stdout(Stdio::from(OwnedFd::from(stdout)));
+        let process = Process(command.spawn().context("starting a server")?);
+        // The command keeps the child's ends open until it goes: an end of stream needs them closed.
+        drop(command);
+        Ok(Self::new(Box::new(writer), Box::new(reader), process, home))
+    }
+
+    fn new(writer: Box<dyn Write>, reader: Box<dyn Read>, process: Process, home: Home) -> Self {
+        Self { writer, reader: BufReader::new(reader), next_id: 0, process, _home: home }
+    }
+
+    /// `initialize`, and nothing after it: for the time from start to first answer.
+    pub(super) fn initialize(&mut self) -> Result<()> {
+        self.request("initialize", initialize_params())?;
+        Ok(())
+    }
+
+    /// The rest of the handshake, until the server has nothing left to do.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let message = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        self.send(&message)?;
+        self.request("ping", json!({}))?;
+        Ok(())
+    }
+
+    /// Sends a request and waits for its answer; the time is from first byte out to last byte in.
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Duration> {
+        self.next_id += 1;
+        let id = self.next_id;
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let mut text = serde_json::to_vec(&message)?;
+        text.push(b'\n');
+        let start = Instant::now();
+        self.writer.write_all(&text)?;
+        self.writer.flush()?;
+        loop {
+            let mut line = String::new();
+            if self.reader.read_line(&mut line)? == 0 {
+                bail!("the server closed its stdout before it answered `{method}`");
+            }
+            let elapsed = start.elapsed();
+            if is_answer(&line, id)? {
+                return Ok(elapsed);
+            }
+        }
+    }
+
+    fn send(&mut self, message: &Value) -> Result<()> {
+        let mut text = serde_json::to_vec(message)?;
+        text.push(b'\n');
+        self.writer.write_all(&text)?;
+        Ok(self.writer.flush()?)
+    }
+
+    /// Resident memory in megabytes.
+    pub(super) fn rss_mb(&self) -> Result<f64> {
+        let path = format!("/proc/{}/status", self.process.0.id());
+        let status = std::fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
+        let kilobytes = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"))
+            .context("no VmRSS")?;
+        Ok(kilobytes.parse::<f64>()? * 1024.0 / 1e6)
+    }
+}
+
+pub(super) fn initialize_params() -> Value {
+    json!({
+        "protocolVersion": PROTOCOL,
+        "capabilities": {},
+        "clientInfo": { "name": "xtask-bench", "version": "0" },
+    })
+}
+
+/// Whether this message answers the request; an error of any kind would not be worth timing.
+pub(super) fn is_answer(message: &str, id: u64) -> Result<bool> {
+    let value: Value =
+        serde_json::from_str(message).with_context(|| format!("not JSON: `{message}`"))?;
+    if value.get("id").and_then(Value::as_u64) != Some(id) || value.get("method").is_some() {
+        return Ok(false);
+    }
+    let result = value.get("result").with_context(|| format!("an error: `{message}`"))?;
+    if result.get("isError").and_then(Value::as_bool) == Some(true) {
+        bail!("the tool failed: `{message}`");
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_answer_to_the_request_counts() {
+        assert!(is_answer(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#, 3).unwrap());
+        assert!(!is_answer(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#, 3).unwrap());
+        assert!(!is_answer(r#"{"jsonrpc":"2.0","method":"notifications/message"}"#, 3).unwrap());
+        assert!(!is_answer(r#"{"jsonrpc":"2.0","id":3,"method":"roots/list"}"#, 3).unwrap());
+        is_answer(r#"{"jsonrpc":"2.0","id":3,"error":{"code":-1,"message":"x"}}"#, 3).unwrap_err();
+        is_answer(r#"{"jsonrpc":"2.0","id":3,"result":{"isError":true}}"#, 3).unwrap_err();
+    }
+}

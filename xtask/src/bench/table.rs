@@ -1,0 +1,113 @@
+//! The table: what, ours, floor, ratio, goal, met or not.
+
+/// One measured thing; both numbers are in the row's unit.
+pub(super) struct Row {
+    pub(super) what: String,
+    pub(super) unit: Unit,
+    pub(super) ours: f64,
+    pub(super) floor: f64,
+    pub(super) goal: Goal,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Unit {
+    Milliseconds,
+    Microseconds,
+    Megabytes,
+}
+
+impl Unit {
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Milliseconds => format!("{value:.1} ms"),
+            Self::Microseconds => format!("{value:.0} µs"),
+            Self::Megabytes => format!("{value:.1} MB"),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Goal {
+    AtMost(f64),
+    TimesFloor(f64),
+    /// Shown for the curious; tails of a shared machine are no goal.
+    None,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.ours / self.floor
+    }
+
+    fn goal_words(&self) -> (String, &'static str) {
+        let (words, met) = match self.goal {
+            Goal::AtMost(limit) => (format!("≤ {}", self.unit.show(limit)), self.ours <= limit),
+            Goal::TimesFloor(limit) => (format!("≤ {limit} × floor"), self.ratio() <= limit),
+            Goal::None => return ("–".into(), ""),
+        };
+        (words, if met { "met" } else { "MISSED" })
+    }
+}
+
+pub(super) fn render(rows: &[Row]) -> String {
+    let mut lines = vec![["what", "ours", "floor", "ratio", "goal", ""].map(str::to_owned)];
+    for row in rows {
+        let (goal, met) = row.goal_words();
+        lines.push([
+            row.what.clone(),
+            row.unit.show(row.ours),
+            row.unit.show(row.floor),
+            format!("{:.2}", row.ratio()),
+            goal,
+            met.to_owned(),
+        ]);
+    }
+    let width = |column: usize| {
+        let cells = lines.iter().filter_map(|line| line.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..6).map(width).collect();
+    let mut text = String::new();
+    for line in &lines {
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let is_number = (1..=3).contains(&column);
+            if is_number { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text += "\n";
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_judged_by_value_or_by_ratio() {
+        let row = |what: &str, unit, ours, floor, goal| Row {
+            what: what.to_owned(),
+            unit,
+            ours,
+            floor,
+            goal,
+        };
+        let text = render(&[
+            row("start, p50", Unit::Milliseconds, 4.0, 2.0, Goal::AtMost(10.0)),
+            row("pipes, p50", Unit::Microseconds, 200.0, 100.0, Goal::TimesFloor(1.5)),
+            row("pipes, p99", Unit::Microseconds, 300.0, 100.0, Goal::None),
+            row("idle RSS", Unit::Megabytes, 12.5, 5.0, Goal::AtMost(12.0)),
+        ]);
+        let expected = "\
+what          ours   floor  ratio  goal
+start, p50  4.0 ms  2.0 ms   2.00  ≤ 10.0 ms    met
+pipes, p50  200 µs  100 µs   2.00  ≤ 1.5 × floor  MISSED
+pipes, p99  300 µs  100 µs   3.00  –
+idle RSS   12.5 MB  5.0 MB   2.50  ≤ 12.0 MB    MISSED
+";
+        let squeezed = |text: &str| -> Vec<String> {
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+        };
+        assert_eq!(squeezed(&text), squeezed(expected));
+    }
+}

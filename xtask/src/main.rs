@@ -1,0 +1,81 @@
+//! `cargo xtask`: the project's own commands.
+//!
+//! A terminal program for people who work on Holdpoint and for CI. It installs what it needs
+//! under `target/xtask/` and touches nothing else on the machine.
+//! It knows the product only from outside: as a binary to build, start and ask.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program speaks there")]
+
+mod bench;
+mod docs;
+mod install;
+mod pins;
+mod process;
+mod summary;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+
+const HELP: &str = "\
+The project's own commands
+
+Usage: cargo xtask <COMMAND> [ARGUMENT…]
+
+Commands:
+  test [STEP…]     install what the checks need, run them all, print one summary
+  bench [NAME]     measure the release binary beside a minimal server in the same run
+  docs [--check]   write the generated pages of docs/, or say which are stale
+
+`cargo xtask <COMMAND> --help` says more about each.
+";
+
+const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND, docs::COMMAND];
+
+/// One subcommand; its arguments are what follows its name.
+struct Command {
+    name: &'static str,
+    help: &'static str,
+    run: fn(&Workspace, &[String]) -> Result<ExitCode>,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(arguments: &[String]) -> Result<ExitCode> {
+    let Some((name, rest)) = arguments.split_first() else {
+        eprint!("{HELP}");
+        return Ok(ExitCode::FAILURE);
+    };
+    if is_help(name) || (name == "help" && rest.is_empty()) {
+        print!("{HELP}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let asks_help = name == "help" || rest.iter().any(|argument| is_help(argument));
+    let wanted = if name == "help" { rest.first().unwrap_or(name) } else { name };
+    let Some(command) = COMMANDS.iter().find(|command| command.name == wanted) else {
+        eprintln!("error: no command `{wanted}`\n\n{HELP}");
+        return Ok(ExitCode::FAILURE);
+    };
+    if asks_help {
+        print!("{}", command.help);
+        return Ok(ExitCode::SUCCESS);
+    }
+    (command.run)(&Workspace::here()?, rest)
+}
+
+fn is_help(argument: &str) -> bool {
+    matches!(argument, "--help" | "-h")
+}

@@ -1,0 +1,16 @@
+//! Versions of what is installed for the checks and is pinned nowhere else.
+//!
+//! The client SDKs and the conformance suite have their own pin files, in their own formats:
+//! `tests/sdk/python/requirements-*.txt`, `tests/sdk/js/package.json`, `tests/conformance/package.json`.
+
+/// The spelling checker; its wheel carries the binary.
+pub(crate) const TYPOS: &str = "1.51.1";
+
+/// The Node that runs the conformance suite where the machine's own is too old.
+pub(crate) const NODE: &str = "24.21.0";
+
+/// The suite calls `fs.globSync`, which came with Node 22.
+pub(crate) const NODE_MAJOR_FOR_CONFORMANCE: u32 = 22;
+
+/// `@modelcontextprotocol/client` asks for it.
+pub(crate) const NODE_MAJOR_FOR_SDKS: u32 = 20;

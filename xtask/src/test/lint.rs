@@ -1,0 +1,80 @@
+//! The checks that read the source: format, lints, spelling, licences.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{Site, Step, show};
+use crate::install;
+use crate::pins;
+use crate::process::{Show, run};
+use crate::summary::Outcome;
+
+pub(super) const FMT: Step = Step { name: "fmt", about: "every Rust file is formatted", run: fmt };
+pub(super) const CLIPPY: Step =
+    Step { name: "clippy", about: "no warnings in any target", run: clippy };
+pub(super) const TYPOS: Step =
+    Step { name: "typos", about: "spelling, with typos.toml", run: typos };
+pub(super) const DENY: Step = Step {
+    name: "deny",
+    about: "licences, bans and sources, with deny.toml, where cargo-deny is installed",
+    run: deny,
+};
+
+/// Reading files only.
+const QUICK: Duration = Duration::from_secs(5 * 60);
+
+/// A cold check of every dependency on two slow cores.
+const COMPILE: Duration = Duration::from_secs(45 * 60);
+
+fn fmt(site: &Site) -> Result<Outcome> {
+    add_component(site, "fmt", "rustfmt")?;
+    let finished = show(&mut site.workspace.cargo(["fmt", "--all", "--check"]), QUICK)?;
+    Ok(Outcome::of_check(&finished, "cargo fmt --all --check"))
+}
+
+fn clippy(site: &Site) -> Result<Outcome> {
+    add_component(site, "clippy", "clippy")?;
+    let mut command = site.workspace.cargo(["clippy", "--workspace", "--all-targets"]);
+    command.args(["--features", "holdpoint/conformance", "--", "-D", "warnings"]);
+    Ok(Outcome::of_check(&show(&mut command, COMPILE)?, "cargo clippy, all targets, -D warnings"))
+}
+
+fn typos(site: &Site) -> Result<Outcome> {
+    let program = install::typos(site.workspace)?;
+    let mut command = Command::new(program);
+    command.args(["--config", "typos.toml"]).current_dir(&site.workspace.root);
+    let finished = show(&mut command, QUICK)?;
+    Ok(Outcome::of_check(&finished, &format!("typos {} from its wheel", pins::TYPOS)))
+}
+
+/// From source it takes minutes, and PyPI's wheel (0.14.2) cannot read what today's cargo
+/// says about a workspace: so it runs where somebody installed it.
+fn deny(site: &Site) -> Result<Outcome> {
+    let mut probe = site.workspace.cargo(["deny", "--version"]);
+    let found = run(&mut probe, QUICK, Show::Nothing)?;
+    if !found.success() {
+        return Ok(Outcome::not_run("cargo-deny is not installed"));
+    }
+    let mut command = site.workspace.cargo(["deny", "--all-features", "check"]);
+    command.args(["licenses", "bans", "sources"]);
+    let finished = show(&mut command, QUICK)?;
+    Ok(Outcome::of_check(&finished, &format!("{} licenses bans sources", found.stdout.trim())))
+}
+
+/// A minimal Rust installation lacks these; rustup adds them in seconds.
+fn add_component(site: &Site, subcommand: &str, component: &str) -> Result<()> {
+    let mut probe = site.workspace.cargo([subcommand, "--version"]);
+    if run(&mut probe, QUICK, Show::Nothing)?.success() {
+        return Ok(());
+    }
+    println!("$ rustup component add {component}");
+    let mut rustup = Command::new(Path::new("rustup"));
+    rustup.args(["component", "add", component]).current_dir(&site.workspace.root);
+    if !run(&mut rustup, QUICK, Show::All).is_ok_and(|finished| finished.success()) {
+        return Err(install::Missing(format!("`cargo {subcommand}` is not installed")).into());
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! All Rust tests of the workspace.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::{Site, Step, show};
+use crate::summary::{Counts, Outcome};
+
+pub(super) const RUST: Step =
+    Step { name: "rust", about: "unit, integration and doc tests of every crate", run: rust };
+
+/// A cold build of every dependency on two slow cores, then the tests.
+const LIMIT: Duration = Duration::from_secs(60 * 60);
+
+fn rust(site: &Site) -> Result<Outcome> {
+    let mut command = site.workspace.cargo(["test", "--workspace", "--no-fail-fast"]);
+    command.args(["--features", "holdpoint/conformance"]);
+    let finished = show(&mut command, LIMIT)?;
+    let totals = totals(&finished.stdout);
+    Ok(Outcome::of_tests(&finished, totals, "cargo test --workspace"))
+}
+
+/// The sum of libtest's `test result:` lines, one per test binary.
+fn totals(output: &str) -> Option<Counts> {
+    output.lines().filter_map(result_line).reduce(Counts::plus)
+}
+
+fn result_line(line: &str) -> Option<Counts> {
+    let (_, counts) = line.split_once("test result: ")?.1.split_once(". ")?;
+    let mut sum = Counts::default();
+    for part in counts.split(';') {
+        let Some((number, word)) = part.trim().split_once(' ') else { continue };
+        match (number.parse::<u32>(), word) {
+            (Ok(number), "passed") => sum.passed += number,
+            (Ok(number), "failed") => sum.failed += number,
+            (Ok(number), "ignored") => sum.skipped += number,
+            _ => {}
+        }
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_result_lines_of_all_binaries_are_added() {
+        let output = "
+running 2 tests
+test a ... ok
+test b ... FAILED
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+running 40 tests
+test result: ok. 39 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 1.20s
+";
+        assert_eq!(totals(output), Some(Counts { passed: 40, failed: 1, skipped: 1 }));
+    }
+
+    #[test]
+    fn a_build_that_failed_has_no_totals() {
+        assert_eq!(totals("error[E0425]: cannot find value `x` in this scope\n"), None);
+    }
+}
