@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-use crate::ids::ClientId;
+use crate::ids::{BreakpointId, ClientId, SessionId, ThreadKey};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
@@ -14,6 +14,23 @@ pub enum Event {
     ClientConnected { client: ClientId, name: String, transport: &'static str, protocol: String },
     ClientLeft { client: ClientId, name: String, transport: &'static str },
     Note { text: String, by: String },
+    SessionStarted { session: SessionId, name: String, language: &'static str },
+    Stopped(StoppedAt),
+    Resumed { session: SessionId },
+    SessionEnded { session: SessionId, exit: String },
+}
+
+/// Where a program stands, as it was observed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoppedAt {
+    pub session: SessionId,
+    pub thread: ThreadKey,
+    pub reason: String,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    pub function: Option<String>,
+    pub hits: Vec<BreakpointId>,
+    pub text: Option<String>,
 }
 
 /// The names of the events, for filters, streams and the page.
@@ -24,6 +41,10 @@ pub enum Kind {
     ClientConnected,
     ClientLeft,
     Note,
+    SessionStarted,
+    Stopped,
+    Resumed,
+    SessionEnded,
 }
 
 /// What a reader may be watching; an event says which of these it changes.
@@ -41,6 +62,10 @@ impl Event {
             Event::ClientConnected { .. } => Kind::ClientConnected,
             Event::ClientLeft { .. } => Kind::ClientLeft,
             Event::Note { .. } => Kind::Note,
+            Event::SessionStarted { .. } => Kind::SessionStarted,
+            Event::Stopped(_) => Kind::Stopped,
+            Event::Resumed { .. } => Kind::Resumed,
+            Event::SessionEnded { .. } => Kind::SessionEnded,
         }
     }
 
@@ -50,7 +75,11 @@ impl Event {
             Event::ServerStarted { .. }
             | Event::ServerStopping { .. }
             | Event::ClientConnected { .. }
-            | Event::ClientLeft { .. } => &[Topic::Status, Topic::Timeline],
+            | Event::ClientLeft { .. }
+            | Event::SessionStarted { .. }
+            | Event::Stopped(_)
+            | Event::Resumed { .. }
+            | Event::SessionEnded { .. } => &[Topic::Status, Topic::Timeline],
             Event::Note { .. } => &[Topic::Timeline],
         }
     }
@@ -67,6 +96,12 @@ impl Event {
                 format!("{client} {name} over {transport}")
             }
             Event::Note { text, by } => format!("{by}: {text}"),
+            Event::SessionStarted { session, name, language } => {
+                format!("{session} {name} ({language})")
+            }
+            Event::Stopped(at) => at.line(),
+            Event::Resumed { session } => session.to_string(),
+            Event::SessionEnded { session, exit } => format!("{session} {exit}"),
         }
     }
 
@@ -78,8 +113,29 @@ impl Event {
             Event::ClientConnected { name, protocol, .. } => name.len() + protocol.len(),
             Event::ClientLeft { name, .. } => name.len(),
             Event::Note { text, by } => text.len() + by.len(),
+            Event::SessionStarted { name, .. } => name.len(),
+            Event::Stopped(at) => at.weight(),
+            Event::Resumed { .. } => 0,
+            Event::SessionEnded { exit, .. } => exit.len(),
         };
         size_of::<Event>() + text
+    }
+}
+
+impl StoppedAt {
+    fn line(&self) -> String {
+        let place = match (&self.file, self.line) {
+            (Some(file), Some(line)) => format!(" at {file}:{line}"),
+            _ => String::new(),
+        };
+        let function = self.function.as_deref().map(|it| format!(" in {it}")).unwrap_or_default();
+        let text = self.text.as_deref().map(|it| format!(", {it}")).unwrap_or_default();
+        format!("{} {}{place}{function}{text}", self.session, self.reason)
+    }
+
+    fn weight(&self) -> usize {
+        let texts = [&self.file, &self.function, &self.text];
+        self.reason.len() + texts.iter().map(|it| it.as_ref().map_or(0, String::len)).sum::<usize>()
     }
 }
 
@@ -90,6 +146,10 @@ impl Kind {
         Kind::ClientConnected,
         Kind::ClientLeft,
         Kind::Note,
+        Kind::SessionStarted,
+        Kind::Stopped,
+        Kind::Resumed,
+        Kind::SessionEnded,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -99,6 +159,10 @@ impl Kind {
             Kind::ClientConnected => "client_connected",
             Kind::ClientLeft => "client_left",
             Kind::Note => "note",
+            Kind::SessionStarted => "session_started",
+            Kind::Stopped => "stopped",
+            Kind::Resumed => "resumed",
+            Kind::SessionEnded => "session_ended",
         }
     }
 
@@ -124,6 +188,19 @@ mod tests {
             },
             Event::ClientLeft { client: ClientId(1), name: "n".into(), transport: "stdio" },
             Event::Note { text: "t".into(), by: "b".into() },
+            Event::SessionStarted { session: SessionId(1), name: "n".into(), language: "python" },
+            Event::Stopped(StoppedAt {
+                session: SessionId(1),
+                thread: "1".parse().unwrap(),
+                reason: "step".into(),
+                file: None,
+                line: None,
+                function: None,
+                hits: Vec::new(),
+                text: None,
+            }),
+            Event::Resumed { session: SessionId(1) },
+            Event::SessionEnded { session: SessionId(1), exit: "exit code 0".into() },
         ];
         assert_eq!(events.len(), Kind::ALL.len());
         for event in events {

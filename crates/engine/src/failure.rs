@@ -12,6 +12,13 @@ pub enum Code {
     InvalidParams,
     UnknownTool,
     NotFound,
+    NoSession,
+    NotStopped,
+    AlreadyStopped,
+    SessionEnded,
+    LaunchFailed,
+    EvaluateFailed,
+    AdapterFailed,
     Busy,
     Timeout,
     Cancelled,
@@ -24,6 +31,10 @@ pub enum Code {
 pub enum Blame {
     /// The call can be corrected.
     Caller,
+    /// The debugged program, or how it is started.
+    Program,
+    /// The debugger of the language.
+    Adapter,
     /// Nobody erred: time ran out, or somebody asked to stop.
     Circumstance,
     /// A bug of Holdpoint.
@@ -35,6 +46,13 @@ impl Code {
         Code::InvalidParams,
         Code::UnknownTool,
         Code::NotFound,
+        Code::NoSession,
+        Code::NotStopped,
+        Code::AlreadyStopped,
+        Code::SessionEnded,
+        Code::LaunchFailed,
+        Code::EvaluateFailed,
+        Code::AdapterFailed,
         Code::Busy,
         Code::Timeout,
         Code::Cancelled,
@@ -47,6 +65,13 @@ impl Code {
             Code::InvalidParams => "E_INVALID_PARAMS",
             Code::UnknownTool => "E_UNKNOWN_TOOL",
             Code::NotFound => "E_NOT_FOUND",
+            Code::NoSession => "E_NO_SESSION",
+            Code::NotStopped => "E_NOT_STOPPED",
+            Code::AlreadyStopped => "E_ALREADY_STOPPED",
+            Code::SessionEnded => "E_SESSION_ENDED",
+            Code::LaunchFailed => "E_LAUNCH_FAILED",
+            Code::EvaluateFailed => "E_EVALUATE_FAILED",
+            Code::AdapterFailed => "E_ADAPTER_FAILED",
             Code::Busy => "E_BUSY",
             Code::Timeout => "E_TIMEOUT",
             Code::Cancelled => "E_CANCELLED",
@@ -61,6 +86,13 @@ impl Code {
             Code::InvalidParams => "a parameter is missing, unknown, or of the wrong kind",
             Code::UnknownTool => "no tool has that name",
             Code::NotFound => "what the call names does not exist",
+            Code::NoSession => "no program is being debugged, or none of that name",
+            Code::NotStopped => "the program runs; what was asked needs it to stand still",
+            Code::AlreadyStopped => "the program stands still already",
+            Code::SessionEnded => "the program has ended",
+            Code::LaunchFailed => "the program could not be started under the debugger",
+            Code::EvaluateFailed => "the expression raised, or does not parse",
+            Code::AdapterFailed => "the language's debugger refused or did not answer",
             Code::Busy => "too many calls of this client are under way",
             Code::Timeout => "the work was not done by the deadline",
             Code::Cancelled => "the client cancelled the call",
@@ -71,7 +103,16 @@ impl Code {
 
     pub const fn blame(self) -> Blame {
         match self {
-            Code::InvalidParams | Code::UnknownTool | Code::NotFound | Code::Busy => Blame::Caller,
+            Code::InvalidParams
+            | Code::UnknownTool
+            | Code::NotFound
+            | Code::NoSession
+            | Code::NotStopped
+            | Code::AlreadyStopped
+            | Code::SessionEnded
+            | Code::Busy => Blame::Caller,
+            Code::LaunchFailed | Code::EvaluateFailed => Blame::Program,
+            Code::AdapterFailed => Blame::Adapter,
             Code::Timeout | Code::Cancelled | Code::ShuttingDown => Blame::Circumstance,
             Code::Internal => Blame::Ours,
         }

@@ -3,10 +3,18 @@
 //! Commands come down by call; facts go up by the [`log`], which every face reads from its own place.
 //! This crate does not know MCP, serving HTTP, JSON schemas or stdout.
 
+pub mod adapter;
+pub mod backend;
+pub mod breakpoints;
 pub mod budget;
 pub mod engine;
 pub mod event;
 pub mod failure;
 pub mod ids;
+pub mod inspect;
+pub mod launch;
 pub mod limits;
 pub mod log;
+pub mod process;
+pub mod session;
+pub mod sessions;

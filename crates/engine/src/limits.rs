@@ -78,3 +78,40 @@ pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// How long clients have to take their last messages.
 pub const FAREWELL: Duration = Duration::from_secs(2);
+
+// Sessions.
+
+/// Messages that wait for a session, or from a process. Full means that somebody is stuck.
+pub const MAILBOX: usize = 1_024;
+/// Processes and workers of one session that may wait to be taken in.
+pub const TARGETS: usize = 64;
+/// How long a program may take to come under control: a cold interpreter on a loaded machine.
+pub const CONNECT: Duration = Duration::from_secs(20);
+/// How long a debugger may take to answer what is not an evaluation.
+pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
+/// How long the program's last output may take to arrive after its end.
+pub const DRAIN: Duration = Duration::from_millis(500);
+/// Frames that come with a stop.
+pub const STACK_FRAMES: usize = 20;
+/// Breakpoints at once.
+pub const BREAKPOINTS: usize = 1_000;
+/// Bytes of a program's output kept per session.
+pub const OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of output kept in one piece; old output goes piece by piece.
+pub const OUTPUT_CHUNK: usize = 64 * 1024;
+/// Sessions at once.
+pub const SESSIONS: usize = 16;
+/// Bytes of a source file we read to show a part of it.
+pub const SOURCE_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes of one source line that is shown; minified files have lines of megabytes.
+pub const SOURCE_LINE: usize = 200;
+/// Lines shown before and after a stop.
+pub const SOURCE_CONTEXT: u32 = 3;
+/// Variables of one scope that are looked at.
+pub const LOCALS: usize = 500;
+/// Children of one value that are looked at.
+pub const CHILDREN: usize = 10_000;
+/// Bytes of one value in a listing.
+pub const VALUE_BYTES: usize = 200;
+/// Changed variables told with a stop.
+pub const CHANGES: usize = 12;

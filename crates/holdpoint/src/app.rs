@@ -10,7 +10,7 @@ use std::{
 use holdpoint_engine::engine::Engine;
 use tokio_util::sync::CancellationToken;
 
-use crate::{catalogue::Catalogue, clients::Clients, told::Told};
+use crate::{catalogue::Catalogue, clients::Clients, home, told::Told};
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -33,7 +33,9 @@ pub(crate) struct Shared {
 
 impl App {
     pub(crate) fn new(catalogue: Catalogue, tool_timeout: Option<Duration>) -> App {
-        let engine = Engine::start(VERSION);
+        let guard = std::env::current_exe().unwrap_or_else(|_| "holdpoint".into());
+        let home = home::folder().unwrap_or_else(std::env::temp_dir);
+        let engine = Engine::start(VERSION, guard, home);
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,

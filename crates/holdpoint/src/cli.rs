@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{client, demo, docs, doctor, out, serve, setup};
+use crate::{client, demo, docs, doctor, guard, out, serve, setup};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -79,6 +79,14 @@ enum Command {
         /// The port to try first
         #[arg(long, default_value_t = serve::PORT)]
         port: u16,
+    },
+    /// Stand over a program, so that it ends with us
+    #[command(hide = true)]
+    Guard {
+        #[arg(long)]
+        parent: i32,
+        #[arg(last = true)]
+        command: Vec<std::ffi::OsString>,
     },
     /// Write the generated reference
     #[command(hide = true)]
@@ -168,6 +176,7 @@ impl Cli {
                 Ok(ExitCode::SUCCESS)
             }
             Command::Demo { exit, port } => demo::run(port, exit),
+            Command::Guard { parent, command } => guard::run(&command, parent),
             Command::Docs { page } => {
                 out::line(docs::page(page)?.trim_end());
                 Ok(ExitCode::SUCCESS)

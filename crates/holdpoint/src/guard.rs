@@ -3,7 +3,9 @@
 //!
 //! The program has the guard's stdin, stdout and stderr, and the guard ends as the program ended.
 
-use std::{ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitCode, time::Duration};
+use std::{
+    ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitCode, time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use rustix::process::{Pid, Signal};
@@ -42,7 +44,7 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
             .context("guard: parent's death")?;
     }
     // It may have died before we asked to be told.
-    let now = rustix::process::getppid().map_or(0, Pid::as_raw_nonzero_or_zero);
+    let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     if now != parent {
         bail!("guard: the parent is gone");
     }

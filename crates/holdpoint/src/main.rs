@@ -10,6 +10,7 @@ mod conformance;
 mod demo;
 mod docs;
 mod doctor;
+mod guard;
 mod home;
 mod http;
 mod mcp;

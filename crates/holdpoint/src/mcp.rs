@@ -22,7 +22,7 @@ use std::{
 
 use futures::FutureExt as _;
 use holdpoint_engine::{
-    failure::{Code, Failure},
+    failure::{Blame, Code, Failure},
     limits,
 };
 use rmcp::{
@@ -357,10 +357,8 @@ async fn guarded<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T,
 fn wire_error(failure: Failure) -> ErrorData {
     let code = match failure.code {
         Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
-        Code::InvalidParams | Code::UnknownTool | Code::Busy => ErrorCode::INVALID_PARAMS,
-        Code::Timeout | Code::Cancelled | Code::ShuttingDown | Code::Internal => {
-            ErrorCode::INTERNAL_ERROR
-        }
+        code if code.blame() == Blame::Caller => ErrorCode::INVALID_PARAMS,
+        _ => ErrorCode::INTERNAL_ERROR,
     };
     let mut data = json!({ "code": failure.code.as_str(), "hint": failure.hint });
     if let (Some(data), Some(Value::Object(details))) =

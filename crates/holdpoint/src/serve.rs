@@ -138,7 +138,9 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     tracing::info!(reason, "stopping");
     let last = app.engine.log.append(Event::ServerStopping { reason: reason.to_owned() });
     let farewell = async {
-        app.told.everyone(last).await;
+        // The programs first: their ends are the last thing clients hear.
+        app.engine.sessions.stop_all().await;
+        app.told.everyone(last.max(app.engine.log.head())).await;
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}
     };

@@ -38,7 +38,6 @@ pub(crate) enum Effect {
     /// Changes something; again changes it again.
     Writes,
     /// Changes something; again changes nothing more.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the first such tool sets a breakpoint"))]
     Sets,
     /// Ends or removes something that cannot be had back.
     Destroys,
@@ -65,6 +64,9 @@ pub(crate) trait Tool: 'static {
 
 /// A precondition as a type: its value is the proof.
 pub(crate) trait Scope: Sized + Send {
+    /// Whether the tool takes the common parameter `session_id`.
+    const TAKES_SESSION: bool = false;
+
     fn enter(call: &Call) -> impl Future<Output = Result<Self, Failure>> + Send;
 }
 
@@ -90,7 +92,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         about: T::ABOUT,
         effect: T::EFFECT,
         timeout: T::TIMEOUT,
-        schema: schema::of::<T::Params>,
+        schema: schema_of::<T>,
         run: run::<T>,
     }
 }
@@ -130,7 +132,7 @@ pub(crate) async fn call(
     let common = Common::take(&mut arguments, schema)?;
     params::check(entry.name, schema, &arguments)?;
     let deadline = common.deadline(entry, caller.app.tool_timeout);
-    let call = Call::new(caller, common.budget);
+    let call = Call::new(caller, common.budget, common.session);
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let alive = call.keep_client_informed(entry.name, deadline);
@@ -151,6 +153,19 @@ pub(crate) async fn call(
         () = tokio::time::sleep(deadline) => Err(timed_out(entry.name, deadline)),
         () = alive => Err(Failure::internal("the progress reporter ended")),
     }
+}
+
+/// `session_id` is described once, here, for every tool whose scope takes it.
+fn schema_of<T: Tool>() -> JsonObject {
+    let mut schema = schema::of::<T::Params>();
+    if T::Scope::TAKES_SESSION
+        && let Some(properties) = schema.get_mut("properties").and_then(|it| it.as_object_mut())
+    {
+        let about = "Which session; not needed when one is live.";
+        let described = serde_json::json!({ "type": "string", "description": about });
+        properties.insert("session_id".to_owned(), described);
+    }
+    schema
 }
 
 fn run<T: Tool>(call: Call, arguments: JsonObject) -> BoxFuture<'static, Result<Reply, Failure>> {

@@ -3,19 +3,42 @@
 //! The path names the tool: `timeline_query` is `tools/timeline/query.rs`.
 //! Adding one is its file, its `mod` line and its line in [`TOOLS`].
 
+pub(crate) mod breakpoint;
+pub(crate) mod debug;
 pub(crate) mod server;
+mod session;
 pub(crate) mod timeline;
 
 use crate::tool::{Entry, entry, same, unique};
 
 pub(crate) const TOOLS: &[Entry] = &[
+    entry::<debug::launch::Launch>(),
+    entry::<breakpoint::set::Short>(),
+    entry::<debug::r#continue::Continue>(),
+    entry::<debug::step::Step>(),
+    entry::<debug::evaluate::Evaluate>(),
+    entry::<debug::stack::Stack>(),
+    entry::<debug::variables::Variables>(),
+    entry::<debug::stop::Stop>(),
+    entry::<debug::pause::Pause>(),
+    entry::<debug::wait::Wait>(),
+    entry::<debug::threads::Threads>(),
+    entry::<debug::output::Output>(),
+    entry::<debug::input::Input>(),
+    entry::<debug::status::Status>(),
+    entry::<breakpoint::set::Set>(),
+    entry::<breakpoint::list::List>(),
+    entry::<breakpoint::enable::Enable>(),
+    entry::<breakpoint::remove::Remove>(),
+    entry::<breakpoint::set_exception::SetException>(),
     entry::<server::status::Status>(),
     entry::<timeline::query::Query>(),
     entry::<timeline::note::Note>(),
 ];
 
 /// What `--toolset slim` shows: the few verbs an agent needs most.
-pub(crate) const SLIM: &[&str] = &["server_status", "timeline_query"];
+pub(crate) const SLIM: &[&str] =
+    &["debug_launch", "debug_breakpoint", "debug_continue", "debug_step", "debug_evaluate"];
 
 const _: () = assert!(unique(TOOLS), "two tools share a name");
 const _: () = assert!(all_exist(SLIM), "`SLIM` names a tool that does not exist");

@@ -184,9 +184,14 @@ fn custom(record: &Record) -> Option<(&'static str, Value)> {
     let method = match &*record.event {
         Event::Note { .. } => "notifications/timeline/note",
         Event::ServerStopping { .. } => "notifications/server/stopping",
-        Event::ServerStarted { .. } | Event::ClientConnected { .. } | Event::ClientLeft { .. } => {
-            return None;
-        }
+        // These are on the timeline, and resources change with them.
+        Event::ServerStarted { .. }
+        | Event::ClientConnected { .. }
+        | Event::ClientLeft { .. }
+        | Event::SessionStarted { .. }
+        | Event::Stopped(_)
+        | Event::Resumed { .. }
+        | Event::SessionEnded { .. } => return None,
     };
     Some((method, record.to_json()))
 }
@@ -195,9 +200,13 @@ fn level(event: &Event) -> LoggingLevel {
     match event {
         Event::ServerStopping { .. } => LoggingLevel::Warning,
         Event::Note { .. } => LoggingLevel::Notice,
-        Event::ServerStarted { .. } | Event::ClientConnected { .. } | Event::ClientLeft { .. } => {
-            LoggingLevel::Info
-        }
+        Event::ServerStarted { .. }
+        | Event::ClientConnected { .. }
+        | Event::ClientLeft { .. }
+        | Event::SessionStarted { .. }
+        | Event::Stopped(_)
+        | Event::Resumed { .. }
+        | Event::SessionEnded { .. } => LoggingLevel::Info,
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) by: String,
     pub(crate) budget: Budget,
+    /// The session that was named, if any.
+    pub(crate) session: Option<String>,
     pub(crate) cancel: CancellationToken,
     progress: Option<(Peer<RoleServer>, ProgressToken)>,
     doing: Doing,
@@ -52,11 +54,12 @@ pub(crate) struct Call {
 struct Doing(Arc<Mutex<Option<String>>>);
 
 impl Call {
-    pub(crate) fn new(caller: Caller, budget: Budget) -> Call {
+    pub(crate) fn new(caller: Caller, budget: Budget, session: Option<String>) -> Call {
         Call {
             app: caller.app,
             by: caller.by,
             budget,
+            session,
             cancel: caller.cancel,
             progress: caller.progress,
             doing: Doing::default(),
@@ -68,6 +71,19 @@ impl Call {
     /// Says what the tool waits for; shown with the next sign of life.
     pub(crate) fn doing(&self, what: impl Into<String>) {
         *self.doing.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
+    }
+
+    /// Shows each line as it comes, for work that says itself what it does.
+    pub(crate) fn follow(&self) -> tokio::sync::mpsc::Sender<String> {
+        let (sender, mut lines) = tokio::sync::mpsc::channel(16);
+        let doing = self.doing.clone();
+        // Ends when the work drops its sender.
+        tokio::spawn(async move {
+            while let Some(line) = lines.recv().await {
+                *doing.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
+            }
+        });
+        sender
     }
 
     /// Signs of life until dropped, at most every [`limits::PROGRESS_EVERY`].
@@ -105,6 +121,7 @@ pub(crate) struct Common {
     /// The tool has a `timeout_s` of its own and answers by itself when it passes.
     own_timeout: bool,
     pub(crate) budget: Budget,
+    pub(crate) session: Option<String>,
 }
 
 impl Common {
@@ -119,7 +136,13 @@ impl Common {
             None => Budget::default(),
             Some(value) => Budget::tokens(tokens(&value)?),
         };
-        Ok(Common { timeout, own_timeout, budget })
+        let session = if declares("session_id") { arguments.remove("session_id") } else { None };
+        let session = match session {
+            None => None,
+            Some(Value::String(id)) => Some(id),
+            Some(other) => return Err(wrong("session_id", "a string such as \"s1\"", &other)),
+        };
+        Ok(Common { timeout, own_timeout, budget, session })
     }
 
     pub(crate) fn deadline(&self, entry: &Entry, server: Option<Duration>) -> Duration {

@@ -75,7 +75,7 @@ impl Report {
             pid: std::process::id(),
             started_at: app.engine.started_at.to_string(),
             uptime_s: app.engine.uptime().as_secs(),
-            sessions: 0,
+            sessions: app.engine.sessions.live(),
             paused: 0,
             clients: live.len(),
             client_list: rows.collect(),

@@ -1,0 +1,99 @@
+//! One language each: how to find its runtime, start a program under its debugger, and connect.
+//!
+//! Adding a language is its file and its line in [`ADAPTERS`].
+
+mod python;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use futures::future::BoxFuture;
+use tokio::sync::mpsc;
+
+use crate::{
+    backend::{Backend, Signal},
+    breakpoints::Breakpoints,
+    failure::{Code, Failure},
+    launch::Launch,
+    process::Program,
+};
+
+pub trait Adapter: Sync {
+    fn language(&self) -> &'static str;
+    /// Whether a launch that names no language is for this one.
+    fn claims(&self, launch: &Launch) -> bool;
+    /// Starts the program; it stands before its first line, configured, when this returns.
+    fn start<'a>(
+        &'a self,
+        launch: &'a Launch,
+        around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>>;
+}
+
+pub const ADAPTERS: &[&dyn Adapter] = &[&python::Python];
+
+/// What an adapter needs to know of its surroundings.
+#[derive(Clone)]
+pub struct Around {
+    /// Our own binary, which guards the programs we start.
+    pub guard: PathBuf,
+    /// Where we keep what we provide, such as a debugger of our own for Python.
+    pub home: PathBuf,
+    /// What to set before the first line of any process runs.
+    pub breakpoints: Arc<Breakpoints>,
+    /// For the person who waits: what takes so long.
+    pub progress: mpsc::Sender<String>,
+}
+
+/// A program that stands before its first line.
+pub struct Started {
+    pub program: Program,
+    /// The program itself first, then its children as they connect.
+    pub targets: mpsc::Receiver<Connected>,
+}
+
+/// A process that has come under control and is configured.
+pub struct Connected {
+    pub backend: Backend,
+    pub signals: mpsc::Receiver<Signal>,
+    pub pid: Option<u32>,
+    /// The state of the breakpoints it was configured with.
+    pub revision: u64,
+}
+
+/// The adapter for a launch: the one it names, else the one that knows it.
+pub fn choose(launch: &Launch) -> Result<&'static dyn Adapter, Failure> {
+    let names = || ADAPTERS.iter().map(|it| it.language()).collect::<Vec<_>>().join(", ");
+    match &launch.language {
+        Some(name) => {
+            let wanted = alias(name);
+            ADAPTERS.iter().find(|it| it.language() == wanted).copied().ok_or_else(|| {
+                Failure::new(Code::InvalidParams, format!("no debugger for the language `{name}`"))
+                    .hint(format!("languages: {}", names()))
+            })
+        }
+        None => ADAPTERS.iter().find(|it| it.claims(launch)).copied().ok_or_else(|| {
+            Failure::new(
+                Code::InvalidParams,
+                format!("cannot tell the language of `{}`", launch.title()),
+            )
+            .hint(format!("pass `language`, one of: {}", names()))
+        }),
+    }
+}
+
+fn alias(name: &str) -> &str {
+    match name {
+        "py" | "python3" => "python",
+        "js" | "javascript" | "ts" | "typescript" | "nodejs" => "node",
+        name => name,
+    }
+}
+
+/// Whether a file's name ends so.
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    let found = path.extension().and_then(|it| it.to_str());
+    found.is_some_and(|found| extensions.iter().any(|it| found.eq_ignore_ascii_case(it)))
+}

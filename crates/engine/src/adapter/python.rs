@@ -1,0 +1,225 @@
+//! Python by debugpy, without the adapter process in between: we listen, the program's debugger dials us,
+//! and so do its children.
+
+mod debugpy;
+mod interpreter;
+
+use std::{ffi::OsString, net::Ipv4Addr, path::Path, time::Duration};
+
+use futures::future::BoxFuture;
+use holdpoint_loopback::Quick;
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::mpsc};
+
+use self::{debugpy::Debugger, interpreter::Interpreter};
+use super::{Adapter, Around, Connected, Started, has_extension};
+use crate::{
+    backend::{
+        Backend,
+        dap::{Dap, Setup},
+    },
+    failure::{Code, Failure},
+    launch::Launch,
+    limits,
+    process::{Program, Spec},
+};
+
+pub(super) struct Python;
+
+impl Adapter for Python {
+    fn language(&self) -> &'static str {
+        "python"
+    }
+
+    fn claims(&self, launch: &Launch) -> bool {
+        let by_file = launch.program.as_deref().is_some_and(|it| has_extension(it, &["py", "pyw"]));
+        let by_command = launch.command.first().is_some_and(|word| {
+            let name = Path::new(word).file_name().and_then(|it| it.to_str()).unwrap_or_default();
+            name.starts_with("python")
+                || matches!(name, "pytest" | "py.test")
+                || name.ends_with(".py")
+        });
+        by_file || by_command || launch.module.is_some()
+    }
+
+    fn start<'a>(
+        &'a self,
+        launch: &'a Launch,
+        around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>> {
+        Box::pin(start(launch, around))
+    }
+}
+
+async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
+    let what = What::of(launch)?;
+    let interpreter = Interpreter::find(launch, what.interpreter.as_deref()).await?;
+    let debugger = Debugger::find(&interpreter, &around).await?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
+    let port = listener.local_addr().map_err(no_port)?.port();
+    let spec = spec(launch, &what, &interpreter, &debugger, port);
+    let mut program = Program::start(&around.guard, &spec)?;
+    let first = tokio::select! {
+        accepted = tokio::time::timeout(limits::CONNECT, listener.accept()) => accepted,
+        exit = program.wait() => return Err(died(&mut program, exit, &interpreter).await),
+    };
+    let (stream, _) = first
+        .map_err(|_| {
+            Failure::new(Code::LaunchFailed, "the program did not connect to the debugger")
+        })?
+        .map_err(no_port)?;
+    let main = connect(stream, launch, &around, true).await?;
+    let (sender, targets) = mpsc::channel(limits::TARGETS);
+    sender.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
+    // Ends when the session drops its receiver, or with the listener.
+    tokio::spawn(accept_children(listener, launch.clone(), around, sender));
+    Ok(Started { program, targets })
+}
+
+/// Python children dial the same port by themselves, one connection each.
+async fn accept_children(
+    listener: TcpListener,
+    launch: Launch,
+    around: Around,
+    sender: mpsc::Sender<Connected>,
+) {
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = sender.closed() => return,
+        };
+        let Ok((stream, _)) = accepted else { return };
+        match connect(stream, &launch, &around, false).await {
+            Ok(child) => {
+                if sender.send(child).await.is_err() {
+                    return;
+                }
+            }
+            Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
+        }
+    }
+}
+
+async fn connect(
+    stream: tokio::net::TcpStream,
+    launch: &Launch,
+    around: &Around,
+    is_main: bool,
+) -> Result<Connected, Failure> {
+    let quick = Quick::new(stream).map_err(no_port)?;
+    let (read, write) = tokio::io::split(quick);
+    let revision = around.breakpoints.revision();
+    let setup = Setup {
+        greeting: &[("pydevdAuthorize", json!({ "debugServerAccessToken": null }))],
+        adapter_id: "python",
+        // `launch`, not `attach`: only then does pydevd stop at the entry.
+        begin: "launch",
+        arguments: arguments(launch, is_main),
+        breakpoints: &around.breakpoints.by_file(),
+        exceptions: &around.breakpoints.exceptions(),
+    };
+    let connecting = Dap::connect(read, write, setup);
+    let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)
+        .await
+        .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
+    let pid = dap.pid().await;
+    Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision })
+}
+
+fn arguments(launch: &Launch, is_main: bool) -> Value {
+    json!({
+        "justMyCode": launch.just_my_code,
+        "stopOnEntry": is_main && launch.stop_on_entry,
+        "subProcess": true,
+        // `sys.exit(3)` is an end, not an error.
+        "breakOnSystemExit": [],
+        "showReturnValue": true,
+        "redirectOutput": false,
+    })
+}
+
+/// What runs, in debugpy's own terms.
+struct What {
+    interpreter: Option<std::path::PathBuf>,
+    words: Vec<OsString>,
+}
+
+impl What {
+    fn of(launch: &Launch) -> Result<What, Failure> {
+        let mut interpreter = launch.interpreter.clone();
+        let mut words: Vec<OsString> = Vec::new();
+        match (&launch.program, &launch.module, launch.command.as_slice()) {
+            (Some(program), None, []) => words.push(program.into()),
+            (None, Some(module), []) => words.extend(["-m".into(), module.into()]),
+            (None, None, [first, rest @ ..]) => {
+                let name =
+                    Path::new(first).file_name().and_then(|it| it.to_str()).unwrap_or_default();
+                if name.starts_with("python") {
+                    interpreter.get_or_insert_with(|| first.into());
+                    words.extend(rest.iter().map(OsString::from));
+                } else if name.ends_with(".py") {
+                    words.extend(launch.command.iter().map(OsString::from));
+                } else {
+                    words.extend([
+                        "-m".into(),
+                        name.replace('.', "_").replace("py_test", "pytest").into(),
+                    ]);
+                    words.extend(rest.iter().map(OsString::from));
+                }
+            }
+            _ => {
+                return Err(Failure::new(
+                    Code::InvalidParams,
+                    "pass exactly one of `program`, `module` and `command`",
+                ));
+            }
+        }
+        words.extend(launch.args.iter().map(OsString::from));
+        Ok(What { interpreter, words })
+    }
+}
+
+fn spec(
+    launch: &Launch,
+    what: &What,
+    interpreter: &Interpreter,
+    debugger: &Debugger,
+    port: u16,
+) -> Spec {
+    let mut args: Vec<OsString> = vec!["-X".into(), "frozen_modules=off".into()];
+    args.extend(debugger.words());
+    args.extend([
+        "--connect".into(),
+        format!("127.0.0.1:{port}").into(),
+        "--wait-for-client".into(),
+    ]);
+    args.extend(what.words.iter().cloned());
+    let mut env: std::collections::BTreeMap<String, Option<String>> =
+        launch.env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+    // Without it children complain of frozen modules on the user's stderr.
+    env.insert("PYDEVD_DISABLE_FILE_VALIDATION".into(), Some("1".into()));
+    // What was printed is to be seen when the program stops, not when a buffer is full.
+    env.entry("PYTHONUNBUFFERED".into()).or_insert_with(|| Some("1".into()));
+    Spec { program: interpreter.path.clone(), args, cwd: launch.cwd.clone(), env }
+}
+
+async fn died(
+    program: &mut Program,
+    exit: crate::process::Exit,
+    interpreter: &Interpreter,
+) -> Failure {
+    let said = program.last_words().await;
+    let path = interpreter.path.display();
+    Failure::new(
+        Code::LaunchFailed,
+        format!("`{path}` ended with {exit} before it could be debugged\n{said}"),
+    )
+    .hint("see what it wrote; `interpreter` chooses another Python")
+}
+
+fn no_port(error: std::io::Error) -> Failure {
+    Failure::new(Code::LaunchFailed, format!("no loopback connection: {error}"))
+}
+
+/// How long a runtime may take to answer a question about itself.
+const PROBE: Duration = Duration::from_secs(20);

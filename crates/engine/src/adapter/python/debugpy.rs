@@ -1,0 +1,114 @@
+//! The debugger inside the program: the interpreter's own debugpy, or one we provide in a folder of ours,
+//! pinned, without touching the user's environment.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use tokio::process::Command;
+
+use super::interpreter::Interpreter;
+use crate::{
+    adapter::Around,
+    failure::{Code, Failure},
+};
+
+/// The version we test with.
+const PINNED: &str = "1.8.22";
+/// The oldest that dials us and brings its children along.
+const OLDEST: (u32, u32) = (1, 8);
+/// A download on a slow line.
+const INSTALL: Duration = Duration::from_secs(180);
+
+pub(super) enum Debugger {
+    /// `python -m debugpy`
+    Own,
+    /// `python FOLDER/debugpy`
+    Provided(PathBuf),
+}
+
+impl Debugger {
+    pub(super) async fn find(
+        interpreter: &Interpreter,
+        around: &Around,
+    ) -> Result<Debugger, Failure> {
+        if interpreter.facts.debugpy.as_deref().is_some_and(is_recent) {
+            return Ok(Debugger::Own);
+        }
+        let folder = folder(interpreter, &around.home);
+        if !folder.join("debugpy").join("__main__.py").is_file() {
+            install(interpreter, &folder, around).await?;
+        }
+        Ok(Debugger::Provided(folder.join("debugpy")))
+    }
+
+    pub(super) fn words(&self) -> Vec<OsString> {
+        match self {
+            Debugger::Own => vec!["-m".into(), "debugpy".into()],
+            Debugger::Provided(folder) => vec![folder.into()],
+        }
+    }
+}
+
+fn is_recent(version: &str) -> bool {
+    let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= OLDEST
+}
+
+/// One per minor version: parts of it are compiled.
+fn folder(interpreter: &Interpreter, home: &Path) -> PathBuf {
+    let (major, minor, _) = interpreter.facts.version;
+    home.join("debugpy").join(format!("{PINNED}-py{major}.{minor}"))
+}
+
+async fn install(interpreter: &Interpreter, folder: &Path, around: &Around) -> Result<(), Failure> {
+    let text = format!(
+        "installing debugpy {PINNED} for {} into {}",
+        interpreter.path.display(),
+        folder.display()
+    );
+    tracing::info!("{text}");
+    // Nobody may be listening; that is no reason not to install.
+    around.progress.try_send(text).unwrap_or_default();
+    // Beside its place first: an install that breaks off leaves nothing half done.
+    let fresh = folder.with_extension(format!("{}.new", std::process::id()));
+    let ran = Command::new(&interpreter.path)
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--target",
+        ])
+        .arg(&fresh)
+        .arg(format!("debugpy=={PINNED}"))
+        .stdin(std::process::Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let output = tokio::time::timeout(INSTALL, ran)
+        .await
+        .map_err(|_| failed(interpreter, "pip took longer than three minutes"))?
+        .map_err(|error| failed(interpreter, &error.to_string()))?;
+    if !output.status.success() {
+        return Err(failed(interpreter, String::from_utf8_lossy(&output.stderr).trim()));
+    }
+    match std::fs::rename(&fresh, folder) {
+        Ok(()) => Ok(()),
+        // Another server was faster; its copy is as good.
+        Err(_) if folder.join("debugpy").is_dir() => {
+            std::fs::remove_dir_all(&fresh).map_err(|error| failed(interpreter, &error.to_string()))
+        }
+        Err(error) => Err(failed(interpreter, &error.to_string())),
+    }
+}
+
+fn failed(interpreter: &Interpreter, why: &str) -> Failure {
+    let path = interpreter.path.display();
+    let why = crate::budget::cut(why, 600);
+    Failure::new(Code::LaunchFailed, format!("no debugger for `{path}`: {why}"))
+        .hint(format!("install it yourself: {path} -m pip install debugpy"))
+}

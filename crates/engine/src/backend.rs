@@ -1,0 +1,248 @@
+//! How to talk to one debugged process, whatever protocol it speaks.
+//!
+//! Commands go down through [`Backend`]; what the process does comes up as [`Signal`]s, in order, and
+//! nothing else may say that it stopped or runs: answers to commands only say that they were taken.
+
+pub mod dap;
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::{failure::Failure, ids::BreakpointId};
+
+/// A connection to one process or worker. Cheap to clone.
+#[derive(Clone)]
+pub enum Backend {
+    Dap(dap::Dap),
+}
+
+/// Something the process did.
+#[derive(Debug)]
+pub enum Signal {
+    Stopped(Stopped),
+    /// `thread: None` means all of them.
+    Continued {
+        thread: Option<i64>,
+    },
+    ThreadStarted {
+        thread: i64,
+        name: Option<String>,
+    },
+    ThreadEnded {
+        thread: i64,
+    },
+    /// Text the runtime itself wants shown; the program's own output comes by its pipes.
+    Output {
+        text: String,
+    },
+    /// A breakpoint was bound, moved or lost after the answer that set it.
+    Breakpoint(Bound),
+    /// The program told that it ends; its process may live a little longer.
+    Ended,
+    /// The connection is gone. Always the last signal.
+    Gone {
+        reason: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stopped {
+    pub thread: i64,
+    pub reason: StopReason,
+    pub hits: Vec<BreakpointId>,
+    /// What the runtime says about it: an exception's message, for instance.
+    pub text: Option<String>,
+    /// Whether every thread of the process stands still.
+    pub all: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StopReason {
+    Entry,
+    Breakpoint,
+    Step,
+    Pause,
+    Exception,
+    Other(String),
+}
+
+impl StopReason {
+    pub fn as_str(&self) -> &str {
+        match self {
+            StopReason::Entry => "entry",
+            StopReason::Breakpoint => "breakpoint",
+            StopReason::Step => "step",
+            StopReason::Pause => "pause",
+            StopReason::Exception => "exception",
+            StopReason::Other(text) => text,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    Over,
+    In,
+    Out,
+}
+
+/// A breakpoint as a backend is to set it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    pub id: BreakpointId,
+    pub line: u32,
+    pub column: Option<u32>,
+    pub condition: Option<String>,
+    pub hit_condition: Option<String>,
+}
+
+/// What became of it in one process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    pub id: BreakpointId,
+    pub state: Binding,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binding {
+    At {
+        line: u32,
+        column: Option<u32>,
+    },
+    /// Not yet, or not at all, and why.
+    Not {
+        why: String,
+    },
+}
+
+/// Which exceptions stop the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exceptions {
+    pub uncaught: bool,
+    pub caught: bool,
+}
+
+impl Default for Exceptions {
+    fn default() -> Self {
+        Exceptions { uncaught: true, caught: false }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Frame {
+    /// The backend's handle; good for one stop.
+    pub id: FrameId,
+    pub function: String,
+    pub file: Option<PathBuf>,
+    /// Where there is no file: `node:internal/…`, `<string>`.
+    pub place: Option<String>,
+    pub line: u32,
+    pub column: Option<u32>,
+    /// Whether it is the user's own code rather than a library's or the runtime's.
+    pub is_user: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum FrameId {
+    Number(i64),
+    /// CDP names frames by text, and needs their place in the stack.
+    Text(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stack {
+    pub frames: Vec<Frame>,
+    /// How deep the stack is in all, where the backend knows.
+    pub total: Option<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scope {
+    pub name: String,
+    pub kind: ScopeKind,
+    pub children: Handle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// What the reader of the function sees: its locals, block variables, arguments.
+    Local,
+    Closure,
+    Global,
+}
+
+/// Where a value's children are to be had; good for one stop.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Handle {
+    Number(i64),
+    Text(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    pub name: String,
+    pub value: Value,
+    /// The expression that reads it again, where the backend gives one.
+    pub expression: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Value {
+    /// As the language writes it; may be cut by the runtime.
+    pub text: String,
+    pub kind: Option<String>,
+    /// `None` for a value without parts.
+    pub children: Option<Handle>,
+    /// How many indexed parts, and how many named ones, where the backend says.
+    pub indexed: Option<usize>,
+    pub named: Option<usize>,
+}
+
+/// Which children of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slice {
+    pub start: usize,
+    pub count: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExceptionInfo {
+    pub kind: String,
+    pub message: String,
+    /// The runtime's own account, with causes.
+    pub trace: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thread {
+    pub id: i64,
+    pub name: String,
+}
+
+/// Calls the same method of whichever backend it is.
+macro_rules! forward {
+    ($(pub async fn $name:ident(&self $(, $arg:ident: $kind:ty)*) -> $answer:ty;)*) => {
+        impl Backend {
+            $(pub async fn $name(&self $(, $arg: $kind)*) -> Result<$answer, Failure> {
+                match self {
+                    Backend::Dap(backend) => backend.$name($($arg),*).await,
+                }
+            })*
+        }
+    };
+}
+
+forward! {
+    pub async fn resume(&self, thread: i64) -> ();
+    pub async fn step(&self, thread: i64, step: Step) -> ();
+    pub async fn pause(&self, thread: Option<i64>) -> ();
+    pub async fn set_breakpoints(&self, file: &std::path::Path, wanted: &[Wanted]) -> Vec<Bound>;
+    pub async fn set_exceptions(&self, exceptions: &Exceptions) -> ();
+    pub async fn threads(&self) -> Vec<Thread>;
+    pub async fn stack(&self, thread: i64, slice: Slice) -> Stack;
+    pub async fn scopes(&self, frame: &FrameId) -> Vec<Scope>;
+    pub async fn children(&self, of: &Handle, slice: Slice) -> Vec<Variable>;
+    pub async fn evaluate(&self, frame: Option<&FrameId>, expression: &str, patience: Duration) -> Value;
+    pub async fn assign(&self, container: &Handle, name: &str, value: &str) -> Value;
+    pub async fn exception(&self, thread: i64) -> ExceptionInfo;
+    pub async fn detach(&self) -> ();
+}

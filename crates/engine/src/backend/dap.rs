@@ -1,0 +1,258 @@
+//! A process that speaks the Debug Adapter Protocol.
+//!
+//! What an adapter answers says only that it took the request; what happened comes as events, which become
+//! [`Signal`]s here. Adapters name breakpoints by numbers of their own: this is the one place that knows both.
+
+mod connect;
+mod translate;
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use holdpoint_dap::{
+    Client, Request, RequestError,
+    request::{
+        Continue, Disconnect, Evaluate, ExceptionInfo as AskException, Next, Pause, Scopes,
+        SetBreakpoints, SetExceptionBreakpoints, SetVariable, StackTrace, StepIn, StepOut, Threads,
+        Variables,
+    },
+    types::{self as t, Capabilities, Empty},
+};
+
+pub use self::connect::Setup;
+use super::{
+    Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread,
+    Value, Variable, Wanted,
+};
+use crate::{
+    failure::{Code, Failure},
+    ids::BreakpointId,
+    limits,
+};
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Dap {
+    client: Client,
+    known: Arc<Known>,
+}
+
+/// What we know of the adapter and it of us.
+struct Known {
+    capabilities: Capabilities,
+    /// The adapter's number of a breakpoint → ours.
+    breakpoints: Mutex<BTreeMap<i64, BreakpointId>>,
+}
+
+impl Dap {
+    /// Sends a request and waits for its answer, within a deadline for adapters that do not answer.
+    async fn ask<R: Request>(&self, arguments: R::Arguments) -> Result<R::Body, Failure> {
+        self.ask_within::<R>(arguments, limits::ADAPTER_ANSWER).await
+    }
+
+    async fn ask_within<R: Request>(
+        &self,
+        arguments: R::Arguments,
+        patience: Duration,
+    ) -> Result<R::Body, Failure> {
+        match tokio::time::timeout(patience, self.client.request::<R>(arguments)).await {
+            Ok(answer) => answer.map_err(refused),
+            Err(_) => Err(Failure::new(
+                Code::AdapterFailed,
+                format!("the debugger did not answer `{}` in {patience:?}", R::COMMAND),
+            )),
+        }
+    }
+
+    /// The process on the other end, where its debugger tells.
+    pub async fn pid(&self) -> Option<u32> {
+        let asked = self.client.raw("pydevdSystemInfo", serde_json::json!({}));
+        let info = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()?.ok()?;
+        u32::try_from(info.get("process")?.get("pid")?.as_u64()?).ok()
+    }
+
+    pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
+        let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
+        self.ask::<Continue>(arguments).await.map(drop)
+    }
+
+    pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
+        let plain = t::StepArguments { thread_id: thread, ..Default::default() };
+        match step {
+            Step::Over => self.ask::<Next>(plain).await.map(drop),
+            Step::Out => self.ask::<StepOut>(plain).await.map(drop),
+            Step::In => {
+                let into = t::StepInArguments { thread_id: thread, ..Default::default() };
+                self.ask::<StepIn>(into).await.map(drop)
+            }
+        }
+    }
+
+    pub async fn pause(&self, thread: Option<i64>) -> Result<(), Failure> {
+        let thread_id = match thread {
+            Some(thread) => thread,
+            None => self.threads().await?.first().map_or(1, |thread| thread.id),
+        };
+        self.ask::<Pause>(t::PauseArguments { thread_id }).await.map(drop)
+    }
+
+    /// Replaces a file's breakpoints as a whole: so does the protocol.
+    pub async fn set_breakpoints(
+        &self,
+        file: &Path,
+        wanted: &[Wanted],
+    ) -> Result<Vec<Bound>, Failure> {
+        let source = t::Source { path: Some(file.display().to_string()), ..Default::default() };
+        let breakpoints = wanted.iter().map(translate::source_breakpoint).collect();
+        let arguments = t::SetBreakpointsArguments { source, breakpoints, source_modified: None };
+        let body = self.ask::<SetBreakpoints>(arguments).await?;
+        let mut known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        // Numbers of an earlier answer for the same breakpoints are dead.
+        known.retain(|_, id| !wanted.iter().any(|it| it.id == *id));
+        let answers = body.breakpoints.into_iter().map(Some).chain(std::iter::repeat(None));
+        let bound = wanted.iter().zip(answers).map(|(wanted, answer)| {
+            if let Some(number) = answer.as_ref().and_then(|answer| answer.id) {
+                known.insert(number, wanted.id);
+            }
+            Bound { id: wanted.id, state: translate::binding(answer.as_ref()) }
+        });
+        Ok(bound.collect())
+    }
+
+    pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
+        let filters = translate::filters(&self.known.capabilities, exceptions);
+        let arguments = t::SetExceptionBreakpointsArguments { filters, ..Default::default() };
+        self.ask::<SetExceptionBreakpoints>(arguments).await.map(drop)
+    }
+
+    pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {
+        let body = self.ask::<Threads>(Empty).await?;
+        let thread = |thread: t::Thread| Thread { id: thread.id, name: thread.name };
+        Ok(body.threads.into_iter().map(thread).collect())
+    }
+
+    pub async fn stack(&self, thread: i64, slice: Slice) -> Result<Stack, Failure> {
+        let arguments = t::StackTraceArguments {
+            thread_id: thread,
+            start_frame: i64::try_from(slice.start).ok(),
+            levels: i64::try_from(slice.count).ok(),
+        };
+        let body = self.ask::<StackTrace>(arguments).await?;
+        let frames: Vec<Frame> = body.stack_frames.into_iter().map(translate::frame).collect();
+        Ok(Stack { frames, total: body.total_frames.and_then(|it| usize::try_from(it).ok()) })
+    }
+
+    pub async fn scopes(&self, frame: &FrameId) -> Result<Vec<Scope>, Failure> {
+        let frame_id = number(frame)?;
+        let body = self.ask::<Scopes>(t::ScopesArguments { frame_id }).await?;
+        Ok(body.scopes.into_iter().map(translate::scope).collect())
+    }
+
+    pub async fn children(&self, of: &Handle, slice: Slice) -> Result<Vec<Variable>, Failure> {
+        let Handle::Number(variables_reference) = of else {
+            return Err(Failure::internal("a handle of another protocol"));
+        };
+        let arguments = t::VariablesArguments {
+            variables_reference: *variables_reference,
+            ..Default::default()
+        };
+        let body = self.ask::<Variables>(arguments).await?;
+        // Most adapters ignore paging of named children and send them all; we take our page.
+        let all = body.variables.into_iter().map(translate::variable);
+        Ok(all.skip(slice.start).take(slice.count).collect())
+    }
+
+    pub async fn evaluate(
+        &self,
+        frame: Option<&FrameId>,
+        expression: &str,
+        patience: Duration,
+    ) -> Result<Value, Failure> {
+        let arguments = t::EvaluateArguments {
+            expression: expression.to_owned(),
+            frame_id: frame.map(number).transpose()?,
+            context: Some(t::EvaluateContext::Repl),
+            ..Default::default()
+        };
+        let asked = self.client.request::<Evaluate>(arguments);
+        let body = match tokio::time::timeout(patience, asked).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(RequestError::Refused { message, .. })) => {
+                return Err(Failure::new(Code::EvaluateFailed, translate::last_line(&message)));
+            }
+            Ok(Err(error)) => return Err(refused(error)),
+            Err(_) => {
+                return Err(Failure::new(
+                    Code::Timeout,
+                    format!("`{expression}` was not done after {patience:?}"),
+                )
+                .hint("pass a larger `timeout_s`, or a cheaper expression"));
+            }
+        };
+        Ok(translate::evaluated(body))
+    }
+
+    pub async fn assign(
+        &self,
+        container: &Handle,
+        name: &str,
+        value: &str,
+    ) -> Result<Value, Failure> {
+        let Handle::Number(variables_reference) = container else {
+            return Err(Failure::internal("a handle of another protocol"));
+        };
+        let arguments = t::SetVariableArguments {
+            variables_reference: *variables_reference,
+            name: name.to_owned(),
+            value: value.to_owned(),
+            format: None,
+        };
+        let body = self.ask::<SetVariable>(arguments).await?;
+        Ok(translate::assigned(body))
+    }
+
+    pub async fn exception(&self, thread: i64) -> Result<ExceptionInfo, Failure> {
+        let body =
+            self.ask::<AskException>(t::ExceptionInfoArguments { thread_id: thread }).await?;
+        let details = body.details.unwrap_or_default();
+        Ok(ExceptionInfo {
+            kind: details.type_name.unwrap_or(body.exception_id),
+            message: details.message.or(body.description).unwrap_or_default(),
+            trace: details.stack_trace,
+        })
+    }
+
+    /// Leaves the process running.
+    pub async fn detach(&self) -> Result<(), Failure> {
+        let arguments =
+            t::DisconnectArguments { terminate_debuggee: Some(false), ..Default::default() };
+        self.ask::<Disconnect>(arguments).await.map(drop)
+    }
+}
+
+fn number(frame: &FrameId) -> Result<i64, Failure> {
+    match frame {
+        FrameId::Number(number) => Ok(*number),
+        FrameId::Text(_) => Err(Failure::internal("a frame of another protocol")),
+    }
+}
+
+fn refused(error: RequestError) -> Failure {
+    match error {
+        RequestError::Refused { command, message, .. } => Failure::new(
+            Code::AdapterFailed,
+            format!("the debugger refused `{command}`: {}", translate::last_line(&message)),
+        ),
+        RequestError::Closed { reason } => {
+            Failure::new(Code::SessionEnded, format!("the program is gone: {reason}"))
+        }
+        RequestError::Malformed { command, problem } => Failure::new(
+            Code::AdapterFailed,
+            format!("the debugger's answer to `{command}` makes no sense: {problem}"),
+        ),
+    }
+}

@@ -1,0 +1,172 @@
+//! The handshake: greeting, `initialize`, `launch` or `attach`, breakpoints, `configurationDone`;
+//! then events become signals until the connection ends.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use holdpoint_dap::{
+    Client, Event, Inbox, Incoming,
+    request::{ConfigurationDone, Initialize},
+    types::{self as t, Empty},
+};
+use serde_json::Value;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::mpsc,
+};
+
+use super::{Dap, Known, refused, translate};
+use crate::{
+    backend::{Bound, Exceptions, Signal, Wanted},
+    failure::Failure,
+    limits,
+};
+
+/// How to open a session with an adapter.
+pub struct Setup<'a> {
+    /// Requests of the adapter's own that come before everything.
+    pub greeting: &'a [(&'a str, Value)],
+    pub adapter_id: &'a str,
+    /// `launch` or `attach`.
+    pub begin: &'a str,
+    pub arguments: Value,
+    pub breakpoints: &'a [(PathBuf, Vec<Wanted>)],
+    pub exceptions: &'a Exceptions,
+}
+
+impl Dap {
+    /// Returns when the adapter is configured and the program may run.
+    pub async fn connect(
+        read: impl AsyncRead + Send + Unpin + 'static,
+        write: impl AsyncWrite + Send + Unpin + 'static,
+        setup: Setup<'_>,
+    ) -> Result<(Dap, mpsc::Receiver<Signal>), Failure> {
+        let (client, mut inbox) = Client::start(read, write, None);
+        for (command, arguments) in setup.greeting {
+            client.raw(command, arguments.clone()).await.map_err(refused)?;
+        }
+        let hello = t::InitializeArguments {
+            client_id: Some("holdpoint".to_owned()),
+            client_name: Some("Holdpoint".to_owned()),
+            adapter_id: setup.adapter_id.to_owned(),
+            lines_start_at1: Some(true),
+            columns_start_at1: Some(true),
+            path_format: Some("path".to_owned()),
+            supports_variable_type: Some(true),
+            supports_variable_paging: Some(true),
+            ..Default::default()
+        };
+        let capabilities = client.request::<Initialize>(hello).await.map_err(refused)?;
+        client.set_capabilities(&capabilities);
+        let known = Known { capabilities, breakpoints: Mutex::new(BTreeMap::new()) };
+        let dap = Dap { client, known: Arc::new(known) };
+        let (sender, signals) = mpsc::channel(limits::MAILBOX);
+        let early = dap.configure(&mut inbox, &setup).await?;
+        // Ends with the connection, or when nobody takes the signals.
+        tokio::spawn(pump(dap.clone(), inbox, sender, early));
+        Ok((dap, signals))
+    }
+
+    /// `initialized` may come before or after the answer to `launch`, and some adapters answer that only
+    /// after `configurationDone`. What else comes meanwhile is kept.
+    async fn configure(&self, inbox: &mut Inbox, setup: &Setup<'_>) -> Result<Vec<Event>, Failure> {
+        let begun = self.client.raw(setup.begin, setup.arguments.clone());
+        tokio::pin!(begun);
+        let mut early = Vec::new();
+        let mut answered = false;
+        loop {
+            tokio::select! {
+                answer = &mut begun, if !answered => {
+                    answer.map_err(refused)?;
+                    answered = true;
+                }
+                incoming = inbox.next() => match incoming {
+                    Some(Incoming::Event(Event::Initialized)) => break,
+                    Some(Incoming::Event(event)) => early.push(event),
+                    Some(Incoming::Request(request)) => drop(request),
+                    Some(Incoming::Closed(reason)) => return Err(gone(&reason)),
+                    None => return Err(gone("it closed the connection")),
+                },
+            }
+        }
+        for (file, wanted) in setup.breakpoints {
+            self.set_breakpoints(file, wanted).await?;
+        }
+        self.set_exceptions(setup.exceptions).await?;
+        self.ask::<ConfigurationDone>(Empty).await?;
+        if !answered {
+            begun.await.map_err(refused)?;
+        }
+        Ok(early)
+    }
+
+    fn signal(&self, event: Event) -> Option<Signal> {
+        match event {
+            Event::Stopped(stopped) => {
+                let known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
+                Some(Signal::Stopped(translate::stopped(stopped, &known)))
+            }
+            Event::Continued(continued) => {
+                let all = continued.all_threads_continued.unwrap_or(true);
+                let thread = continued.thread_id.filter(|_| !all);
+                Some(Signal::Continued { thread })
+            }
+            Event::Thread(thread) => Some(match thread.reason {
+                t::ThreadReason::Exited => Signal::ThreadEnded { thread: thread.thread_id },
+                _ => Signal::ThreadStarted { thread: thread.thread_id, name: None },
+            }),
+            Event::Output(output) => {
+                // The program's own output comes by its pipes; twice would be a lie.
+                let own = matches!(
+                    output.category,
+                    Some(t::OutputCategory::Stdout | t::OutputCategory::Stderr)
+                );
+                let telemetry = matches!(output.category, Some(t::OutputCategory::Telemetry));
+                (!own && !telemetry).then_some(Signal::Output { text: output.output })
+            }
+            Event::Breakpoint(changed) => {
+                let known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
+                let id = known.get(&changed.breakpoint.id?).copied()?;
+                let state = translate::binding(Some(&changed.breakpoint));
+                Some(Signal::Breakpoint(Bound { id, state }))
+            }
+            Event::Terminated(_) => Some(Signal::Ended),
+            _ => None,
+        }
+    }
+}
+
+async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: Vec<Event>) {
+    for signal in early.into_iter().filter_map(|event| dap.signal(event)) {
+        if sender.send(signal).await.is_err() {
+            return;
+        }
+    }
+    let reason = loop {
+        match inbox.next().await {
+            Some(Incoming::Event(event)) => {
+                if let Some(signal) = dap.signal(event)
+                    && sender.send(signal).await.is_err()
+                {
+                    return;
+                }
+            }
+            // Refused by its drop: we start no programs and open no terminals for an adapter.
+            Some(Incoming::Request(request)) => drop(request),
+            Some(Incoming::Closed(reason)) => break reason.to_string(),
+            None => break "it closed the connection".to_owned(),
+        }
+    };
+    // The session may have ended first.
+    sender.send(Signal::Gone { reason }).await.unwrap_or_default();
+}
+
+fn gone(reason: &str) -> Failure {
+    Failure::new(
+        crate::failure::Code::LaunchFailed,
+        format!("the program's debugger went away: {reason}"),
+    )
+}

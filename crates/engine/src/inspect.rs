@@ -1,0 +1,9 @@
+//! What a stopped program looks like, in few words: source around a line, stacks, values within a budget.
+
+mod source;
+mod values;
+
+pub use self::{
+    source::{SourceView, place, snippet},
+    values::{Listed, Locals, changes, drill, list, locals, one_line},
+};

@@ -1,0 +1,83 @@
+//! Source lines around a place, in the form agents know: `  >>>   19 |     seen.append(value)`.
+
+use std::path::Path;
+
+use crate::{budget, limits};
+
+/// The lines of a file that were asked for, and how many it has.
+#[derive(Debug, PartialEq)]
+pub struct SourceView {
+    pub text: String,
+    pub lines: usize,
+}
+
+/// Lines `first..=last` (from 1) with `marked` marked. `None` when the file cannot be read as text.
+pub fn snippet(
+    file: &Path,
+    first: u32,
+    last: u32,
+    marked: Option<(u32, Option<u32>)>,
+) -> Option<SourceView> {
+    let size = std::fs::metadata(file).ok()?;
+    if !size.is_file() || size.len() > limits::SOURCE_BYTES {
+        return None;
+    }
+    let bytes = std::fs::read(file).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.lines().count();
+    let wanted =
+        (1_u32..).zip(text.lines()).skip_while(|(n, _)| *n < first).take_while(|(n, _)| *n <= last);
+    let shown = wanted.map(|(number, line)| {
+        let (marker, column) = match marked {
+            Some((at, column)) if at == number => (">>>", column),
+            _ => ("   ", None),
+        };
+        format!("  {marker} {number:>4} | {}", around(line, column))
+    });
+    Some(SourceView { text: shown.collect::<Vec<_>>().join("\n"), lines })
+}
+
+/// A long line, cut to what stands around the column.
+fn around(line: &str, column: Option<u32>) -> String {
+    if line.len() <= limits::SOURCE_LINE {
+        return line.trim_end().to_owned();
+    }
+    let at = column.map_or(0, |column| usize::try_from(column).unwrap_or(0).saturating_sub(1));
+    let start =
+        line.floor_char_boundary(at.saturating_sub(limits::SOURCE_LINE / 2).min(line.len()));
+    let end = line.floor_char_boundary((start + limits::SOURCE_LINE).min(line.len()));
+    let part = line.get(start..end).unwrap_or_default();
+    let before = if start > 0 { format!("…{start} bytes… ") } else { String::new() };
+    let after =
+        if end < line.len() { format!(" …{} bytes…", line.len() - end) } else { String::new() };
+    budget::cut(&format!("{before}{part}{after}"), limits::SOURCE_LINE + 64)
+}
+
+/// A file as a reader in `cwd` would write it.
+pub fn place(file: &Path, cwd: &Path) -> String {
+    file.strip_prefix(cwd).unwrap_or(file).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marked_line_stands_out() {
+        let folder = std::env::temp_dir().join(format!("holdpoint-snippet-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a.py");
+        std::fs::write(&file, "one\ntwo\nthree\nfour\n").unwrap();
+        let view = snippet(&file, 2, 3, Some((3, None))).unwrap();
+        assert_eq!(view.text, "         2 | two\n  >>>    3 | three");
+        assert_eq!(view.lines, 4);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_column() {
+        let line = "x".repeat(5_000);
+        let cut = around(&line, Some(2_500));
+        assert!(cut.len() < limits::SOURCE_LINE + 100 && cut.contains("bytes…"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Programs we start. Each runs under a guard, a second copy of our own binary that ends the whole
+//! process tree when it is told to, or when we die in whatever way.
+//!
+//! The guard is transparent: the program has our pipes for stdin, stdout and stderr, and the guard ends
+//! as the program ended, with the same code or by the same signal.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    os::unix::process::ExitStatusExt as _,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+};
+
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+
+use crate::failure::{Code, Failure};
+
+/// What to start.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    pub cwd: PathBuf,
+    /// On top of our own environment; `None` takes a variable away.
+    pub env: BTreeMap<String, Option<String>>,
+}
+
+/// A program under way. Dropping it ends the tree.
+pub struct Program {
+    guard: Child,
+    pub pipes: Pipes,
+}
+
+pub struct Pipes {
+    pub stdin: Option<ChildStdin>,
+    pub stdout: Option<ChildStdout>,
+    pub stderr: Option<ChildStderr>,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    Signal(i32),
+    /// Its end was seen, its status was not.
+    Unknown,
+}
+
+impl Program {
+    /// `guard` is our own binary.
+    pub fn start(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        let mut command = Command::new(guard);
+        let me = std::process::id().to_string();
+        command.args(["guard", "--parent", &me, "--"]).arg(&spec.program).args(&spec.args);
+        command.current_dir(&spec.cwd);
+        for (name, value) in &spec.env {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A terminal's Ctrl-C is for us; we end the program in our own order.
+        command.process_group(0);
+        let mut guard = command.spawn().map_err(|error| {
+            Failure::new(
+                Code::LaunchFailed,
+                format!("cannot start `{}`: {error}", spec.program.display()),
+            )
+        })?;
+        let pipes = Pipes {
+            stdin: guard.stdin.take(),
+            stdout: guard.stdout.take(),
+            stderr: guard.stderr.take(),
+        };
+        Ok(Program { guard, pipes })
+    }
+
+    /// Waits for the end.
+    pub async fn wait(&mut self) -> Exit {
+        self.guard.wait().await.map_or(Exit::Unknown, Exit::from)
+    }
+
+    /// What a program that ended at once wrote to stderr.
+    pub async fn last_words(&mut self) -> String {
+        let mut text = Vec::new();
+        if let Some(stderr) = self.pipes.stderr.take() {
+            let mut bounded = tokio::io::AsyncReadExt::take(stderr, 64 * 1024);
+            let read = tokio::io::AsyncReadExt::read_to_end(&mut bounded, &mut text);
+            // A child may keep the pipe open; what came so far is what there is.
+            tokio::time::timeout(crate::limits::DRAIN, read).await.map(drop).unwrap_or_default();
+        }
+        crate::budget::cut(String::from_utf8_lossy(&text).trim(), 2_000)
+    }
+
+    /// Ends the whole tree and waits for it.
+    pub async fn kill(&mut self) -> Exit {
+        self.tell_guard();
+        self.wait().await
+    }
+
+    /// The guard does the killing: only it sees every descendant.
+    fn tell_guard(&self) {
+        if let Some(pid) = self.guard.id().and_then(|pid| i32::try_from(pid).ok())
+            && let Some(pid) = rustix::process::Pid::from_raw(pid)
+            && let Err(error) = rustix::process::kill_process(pid, rustix::process::Signal::TERM)
+        {
+            tracing::debug!(%error, "the guard is gone already");
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.tell_guard();
+    }
+}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Exit::Code(code),
+            (None, Some(signal)) => Exit::Signal(signal),
+            (None, None) => Exit::Unknown,
+        }
+    }
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(signal) => write!(f, "signal {signal}{}", signal_name(*signal)),
+            Exit::Unknown => f.write_str("an unknown end"),
+        }
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        3 => " (SIGQUIT)",
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        14 => " (SIGALRM)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}

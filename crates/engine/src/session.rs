@@ -1,0 +1,259 @@
+//! One program under line-level debugging: a mailbox and a watched view. The only door.
+//!
+//! Its state has one owner, the actor task. Commands go to it by the mailbox; what is true now is in the
+//! [`View`]. Reading a stopped program (stack, variables, evaluation) goes past the actor, straight to the
+//! process, with handles that are good for one stop.
+
+mod actor;
+mod output;
+mod state;
+mod view;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    io::AsyncWriteExt as _,
+    process::ChildStdin,
+    sync::{mpsc, oneshot, watch},
+};
+
+pub use self::{
+    output::{Output, Stream, Text},
+    state::{Refusal, Status, Stop},
+    view::{Shown, ThreadRow, View},
+};
+use crate::{
+    adapter::Started,
+    backend::{Backend, Bound, Exceptions, Step},
+    breakpoints::Breakpoints,
+    failure::{Code, Failure},
+    ids::{Epoch, SessionId, TargetId, ThreadKey},
+    launch::Launch,
+    limits,
+    log::Log,
+    process::Exit,
+};
+
+pub struct Session {
+    pub id: SessionId,
+    pub name: String,
+    pub language: &'static str,
+    pub launch: Launch,
+    pub output: Arc<Output>,
+    view: watch::Receiver<Arc<View>>,
+    commands: mpsc::Sender<Command>,
+    targets: Targets,
+    stdin: tokio::sync::Mutex<Option<ChildStdin>>,
+    /// The variables of the last stop that was told, by function, to say what changed.
+    told: Mutex<Option<(String, BTreeMap<String, String>)>>,
+}
+
+/// The connections, shared by the actor (which changes them) and the readers.
+#[derive(Clone, Default)]
+struct Targets(Arc<Mutex<BTreeMap<TargetId, Backend>>>);
+
+/// What a caller wants of the actor.
+enum Command {
+    Resume { reply: Reply },
+    Step { thread: Option<ThreadKey>, step: Step, reply: Reply },
+    Pause { reply: Reply },
+    Stop { reply: oneshot::Sender<Exit> },
+}
+
+type Reply = oneshot::Sender<Result<(), Failure>>;
+
+/// What a wait found.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    Stopped(Arc<Shown>),
+    Ended(Exit),
+    /// Neither, by the deadline. A later stop is not lost: it has a later epoch.
+    Running,
+}
+
+impl Session {
+    /// Takes over a program that stands before its first line.
+    pub fn adopt(
+        id: SessionId,
+        name: String,
+        language: &'static str,
+        launch: Launch,
+        mut started: Started,
+        breakpoints: Arc<Breakpoints>,
+        log: Arc<Log>,
+    ) -> Arc<Session> {
+        let output = Arc::new(Output::default());
+        let targets = Targets::default();
+        let stdin = started.program.pipes.stdin.take();
+        let (commands, inbox) = mpsc::channel(limits::MAILBOX);
+        let (shown, view) = watch::channel(Arc::new(View::default()));
+        let actor =
+            actor::Actor::new(id, shown, targets.clone(), Arc::clone(&output), breakpoints, log);
+        // Ends with the program, or when it is told to stop.
+        tokio::spawn(actor.run(started, inbox));
+        Arc::new(Session {
+            id,
+            name,
+            language,
+            launch,
+            output,
+            view,
+            commands,
+            targets,
+            stdin: tokio::sync::Mutex::new(stdin),
+            told: Mutex::default(),
+        })
+    }
+
+    /// What is true now.
+    pub fn view(&self) -> Arc<View> {
+        Arc::clone(&self.view.borrow())
+    }
+
+    pub async fn resume(&self) -> Result<(), Failure> {
+        self.command(|reply| Command::Resume { reply }).await
+    }
+
+    pub async fn step(&self, thread: Option<ThreadKey>, step: Step) -> Result<(), Failure> {
+        self.command(|reply| Command::Step { thread, step, reply }).await
+    }
+
+    pub async fn pause(&self) -> Result<(), Failure> {
+        self.command(|reply| Command::Pause { reply }).await
+    }
+
+    /// Ends the program and everything it started.
+    pub async fn stop(&self) -> Exit {
+        let (reply, answer) = oneshot::channel();
+        if self.commands.send(Command::Stop { reply }).await.is_err() {
+            return self.view().exit.unwrap_or(Exit::Unknown);
+        }
+        answer.await.unwrap_or_else(|_| self.view().exit.unwrap_or(Exit::Unknown))
+    }
+
+    /// The first stop after `after`, or the end, or the deadline.
+    pub async fn wait(&self, after: Epoch, patience: Duration) -> Outcome {
+        let mut view = self.view.clone();
+        let arrived = |view: &Arc<View>| after < view.epoch() || view.status == Status::Ended;
+        let found = tokio::time::timeout(patience, view.wait_for(arrived)).await;
+        match found {
+            // The actor is gone: what it left is the end.
+            Ok(Err(_)) | Err(_) => self.outcome(after),
+            Ok(Ok(view)) => outcome(&view, after),
+        }
+    }
+
+    fn outcome(&self, after: Epoch) -> Outcome {
+        outcome(&self.view(), after)
+    }
+
+    /// The stop that stands, with its process.
+    pub fn stopped(&self) -> Result<(Arc<Shown>, Backend), Failure> {
+        let view = self.view();
+        match (&view.status, &view.stop) {
+            (Status::Stopped, Some(shown)) => {
+                let backend = self.backend(shown.stop.thread.target)?;
+                Ok((Arc::clone(shown), backend))
+            }
+            (Status::Ended, _) => Err(ended(self, view.exit)),
+            _ => Err(Failure::new(Code::NotStopped, format!("{} is running", self.id))
+                .hint("`debug_pause` stops it, `debug_wait` waits for its next stop")),
+        }
+    }
+
+    pub fn backend(&self, target: TargetId) -> Result<Backend, Failure> {
+        let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+        targets.get(&target).cloned().ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("process {} of {} is gone", target.0, self.id))
+        })
+    }
+
+    fn backends(&self) -> Vec<Backend> {
+        let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+        targets.values().cloned().collect()
+    }
+
+    /// Sends a file's breakpoints to every process; what became of each, per process.
+    pub async fn sync_breakpoints(
+        &self,
+        breakpoints: &Breakpoints,
+        file: &std::path::Path,
+    ) -> Vec<Result<Vec<Bound>, Failure>> {
+        let wanted = breakpoints.wanted(file);
+        let backends = self.backends();
+        let sent = backends.iter().map(|backend| backend.set_breakpoints(file, &wanted));
+        futures::future::join_all(sent).await
+    }
+
+    pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
+        for backend in self.backends() {
+            backend.set_exceptions(exceptions).await?;
+        }
+        Ok(())
+    }
+
+    /// A thread's name, as its process knows it now.
+    pub async fn thread_name(&self, key: ThreadKey) -> Option<String> {
+        let threads = self.backend(key.target).ok()?.threads().await.ok()?;
+        threads.into_iter().find(|it| it.id == key.thread).map(|it| it.name)
+    }
+
+    /// Remembers the variables of a stop and gives those of the stop before it, if it was in the same
+    /// function.
+    pub fn tell(
+        &self,
+        function: &str,
+        now: BTreeMap<String, String>,
+    ) -> Option<BTreeMap<String, String>> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = told.replace((function.to_owned(), now));
+        before.filter(|(before, _)| before == function).map(|(_, variables)| variables)
+    }
+
+    /// Writes to the program's stdin.
+    pub async fn input(&self, text: &str, close: bool) -> Result<(), Failure> {
+        let mut stdin = self.stdin.lock().await;
+        let Some(pipe) = stdin.as_mut() else {
+            return Err(Failure::new(Code::NotFound, "the program's stdin is closed"));
+        };
+        let written = async {
+            pipe.write_all(text.as_bytes()).await?;
+            pipe.flush().await
+        };
+        written.await.map_err(|error| {
+            Failure::new(Code::NotFound, format!("the program no longer reads its stdin: {error}"))
+        })?;
+        if close {
+            *stdin = None;
+        }
+        Ok(())
+    }
+
+    async fn command(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {
+        let (reply, answer) = oneshot::channel();
+        if self.commands.send(make(reply)).await.is_err() {
+            return Err(ended(self, self.view().exit));
+        }
+        answer.await.unwrap_or_else(|_| Err(ended(self, self.view().exit)))
+    }
+}
+
+fn outcome(view: &View, after: Epoch) -> Outcome {
+    match (&view.status, &view.stop) {
+        (Status::Ended, _) => Outcome::Ended(view.exit.unwrap_or(Exit::Unknown)),
+        (Status::Stopped, Some(shown)) if after < shown.stop.epoch => {
+            Outcome::Stopped(Arc::clone(shown))
+        }
+        _ => Outcome::Running,
+    }
+}
+
+fn ended(session: &Session, exit: Option<Exit>) -> Failure {
+    let how = exit.map(|exit| format!(" with {exit}")).unwrap_or_default();
+    Failure::new(Code::SessionEnded, format!("the program of {} has ended{how}", session.id))
+        .hint("`debug_restart` runs it again; `debug_output` reads what it wrote")
+}

@@ -1,0 +1,365 @@
+//! The task that owns a session's state: feeds it what happens, carries out what it says.
+//!
+//! Requests that take time run beside the loop and come back as [`Done`], so that pause and stop always
+//! get through.
+
+use std::sync::{Arc, PoisonError};
+
+use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
+use tokio::sync::{mpsc, watch};
+
+use super::{
+    Command, Output as ProgramOutput, Reply, Targets,
+    output::Stream,
+    state::{Input, Output, Refusal, State, Status, Stop},
+    view::{Shown, ThreadRow, View},
+};
+use crate::{
+    adapter::{Connected, Started},
+    backend::{Backend, Signal, Slice, Stack},
+    breakpoints::Breakpoints,
+    event::{Event, StoppedAt},
+    failure::{Code, Failure},
+    ids::{SessionId, TargetId},
+    limits,
+    log::Log,
+    process::{Exit, Program},
+};
+
+pub(super) struct Actor {
+    id: SessionId,
+    state: State,
+    shown: watch::Sender<Arc<View>>,
+    targets: Targets,
+    next_target: u32,
+    output: Arc<ProgramOutput>,
+    breakpoints: Arc<Breakpoints>,
+    log: Arc<Log>,
+    exit: Option<Exit>,
+    stop: Option<Arc<Shown>>,
+    /// Requests under way.
+    beside: FuturesUnordered<BoxFuture<'static, Done>>,
+    signals: mpsc::Sender<(TargetId, Signal)>,
+    inbox: mpsc::Receiver<(TargetId, Signal)>,
+}
+
+/// Something that ran beside the loop is finished.
+enum Done {
+    Stack { stop: Stop, stack: Stack },
+    Sent { result: Result<(), Failure>, reply: Option<Reply> },
+    Synced,
+}
+
+impl Actor {
+    pub(super) fn new(
+        id: SessionId,
+        shown: watch::Sender<Arc<View>>,
+        targets: Targets,
+        output: Arc<ProgramOutput>,
+        breakpoints: Arc<Breakpoints>,
+        log: Arc<Log>,
+    ) -> Actor {
+        let (signals, inbox) = mpsc::channel(limits::MAILBOX);
+        Actor {
+            id,
+            state: State::default(),
+            shown,
+            targets,
+            next_target: TargetId::MAIN.0,
+            output,
+            breakpoints,
+            log,
+            exit: None,
+            stop: None,
+            beside: FuturesUnordered::new(),
+            signals,
+            inbox,
+        }
+    }
+
+    pub(super) async fn run(mut self, started: Started, mut commands: mpsc::Receiver<Command>) {
+        let Started { mut program, targets: mut joining } = started;
+        let drained = self.drain(&mut program);
+        let mut stoppers = Vec::new();
+        loop {
+            tokio::select! {
+                biased;
+                command = commands.recv() => match command {
+                    Some(Command::Stop { reply }) => {
+                        stoppers.push(reply);
+                        break;
+                    }
+                    Some(command) => self.command(command),
+                    // Nobody holds the session any more.
+                    None => break,
+                },
+                Some(connected) = joining.recv() => self.join(connected),
+                Some((target, signal)) = self.inbox.recv() => self.signal(target, signal),
+                Some(done) = self.beside.next() => self.done(done),
+                exit = program.wait() => {
+                    self.exit = Some(exit);
+                    break;
+                }
+            }
+        }
+        let exit = match self.exit {
+            Some(exit) => exit,
+            None => program.kill().await,
+        };
+        // What the program wrote last is there before its end is told.
+        if tokio::time::timeout(limits::DRAIN, drained).await.is_err() {
+            tracing::debug!(session = %self.id, "a child keeps the program's output open");
+        }
+        self.exit = Some(exit);
+        let outputs = self.state.step(Input::Exited);
+        self.carry_out(outputs, None);
+        for reply in stoppers {
+            // Whoever asked may be gone.
+            reply.send(exit).unwrap_or_default();
+        }
+    }
+
+    /// Reads the program's pipes for as long as there is anything to read.
+    fn drain(&self, program: &mut Program) -> impl Future<Output = ()> + use<> {
+        let (stdout, stderr) = (program.pipes.stdout.take(), program.pipes.stderr.take());
+        let output = Arc::clone(&self.output);
+        let reading = tokio::spawn(async move {
+            let out = async {
+                if let Some(pipe) = stdout {
+                    output.drain(Stream::Stdout, pipe).await;
+                }
+            };
+            let err = async {
+                if let Some(pipe) = stderr {
+                    output.drain(Stream::Stderr, pipe).await;
+                }
+            };
+            tokio::join!(out, err);
+        });
+        let reading = tokio_util::task::AbortOnDropHandle::new(reading);
+        async move { reading.await.unwrap_or_default() }
+    }
+
+    fn join(&mut self, connected: Connected) {
+        let target = TargetId(self.next_target);
+        self.next_target += 1;
+        let Connected { backend, mut signals, revision, .. } = connected;
+        self.targets
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(target, backend.clone());
+        let outputs = self.state.step(Input::Joined { target });
+        self.carry_out(outputs, None);
+        if revision != self.breakpoints.revision() {
+            self.resync(backend);
+        }
+        let up = self.signals.clone();
+        // Ends with the connection, or with the actor.
+        tokio::spawn(async move {
+            while let Some(signal) = signals.recv().await {
+                if up.send((target, signal)).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+
+    /// A breakpoint was set while this process was connecting.
+    fn resync(&self, backend: Backend) {
+        let breakpoints = Arc::clone(&self.breakpoints);
+        self.beside.push(Box::pin(async move {
+            for (file, wanted) in breakpoints.by_file() {
+                if let Err(failure) = backend.set_breakpoints(&file, &wanted).await {
+                    tracing::warn!(%failure, "breakpoints were not sent to a child process");
+                }
+            }
+            Done::Synced
+        }));
+    }
+
+    fn signal(&mut self, target: TargetId, signal: Signal) {
+        match &signal {
+            Signal::Output { text } => self.output.push(Stream::Debugger, text.as_bytes()),
+            Signal::Gone { reason } => {
+                tracing::debug!(session = %self.id, target = target.0, reason, "a process is gone");
+                self.targets.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
+            }
+            _ => {}
+        }
+        let outputs = self.state.step(Input::Signal { target, signal });
+        self.carry_out(outputs, None);
+    }
+
+    fn command(&mut self, command: Command) {
+        let (input, reply) = match command {
+            Command::Resume { reply } => (Input::Resume, reply),
+            Command::Step { thread, step, reply } => (Input::Step { thread, step }, reply),
+            Command::Pause { reply } => (Input::Pause, reply),
+            // Taken by the loop itself.
+            Command::Stop { .. } => return,
+        };
+        let outputs = self.state.step(input);
+        self.carry_out(outputs, Some(reply));
+    }
+
+    fn carry_out(&mut self, outputs: Vec<Output>, mut reply: Option<Reply>) {
+        for output in outputs {
+            match output {
+                Output::Resume { thread } => {
+                    self.send(thread.target, reply.take(), move |it| {
+                        Box::pin(async move { it.resume(thread.thread).await })
+                    });
+                }
+                Output::Step { thread, step } => {
+                    self.send(thread.target, reply.take(), move |it| {
+                        Box::pin(async move { it.step(thread.thread, step).await })
+                    });
+                }
+                Output::Pause { target } => {
+                    self.send(target, reply.take(), |it| {
+                        Box::pin(async move { it.pause(None).await })
+                    });
+                }
+                Output::Report(stop) => self.fetch_stack(stop),
+                Output::Running => {
+                    self.stop = None;
+                    self.log.append(Event::Resumed { session: self.id });
+                    self.show();
+                }
+                Output::ThreadsChanged => self.show(),
+                Output::Ended => {
+                    self.stop = None;
+                    let exit = self.exit.unwrap_or(Exit::Unknown).to_string();
+                    self.log.append(Event::SessionEnded { session: self.id, exit });
+                    self.show();
+                }
+                Output::Refuse(refusal) => answer(reply.take(), Err(self.refuse(refusal))),
+            }
+        }
+        answer(reply, Ok(()));
+    }
+
+    fn send(
+        &self,
+        target: TargetId,
+        reply: Option<Reply>,
+        request: impl FnOnce(Backend) -> BoxFuture<'static, Result<(), Failure>> + Send + 'static,
+    ) {
+        let backend = {
+            let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+            targets.get(&target).cloned()
+        };
+        self.beside.push(Box::pin(async move {
+            let result = match backend {
+                Some(backend) => request(backend).await,
+                None => Err(Failure::new(Code::NotFound, "the process is gone")),
+            };
+            Done::Sent { result, reply }
+        }));
+    }
+
+    /// The stack is asked for the moment a stop is known; the stop is shown with it.
+    fn fetch_stack(&self, stop: Stop) {
+        let backend = {
+            let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+            targets.get(&stop.thread.target).cloned()
+        };
+        self.beside.push(Box::pin(async move {
+            let first = Slice { start: 0, count: limits::STACK_FRAMES };
+            let stack = match backend {
+                Some(backend) => backend.stack(stop.thread.thread, first).await,
+                None => Err(Failure::new(Code::NotFound, "the process is gone")),
+            };
+            let stack = stack.unwrap_or_else(|failure| {
+                tracing::debug!(%failure, "a stop has no stack");
+                Stack { frames: Vec::new(), total: None }
+            });
+            Done::Stack { stop, stack }
+        }));
+    }
+
+    fn done(&mut self, done: Done) {
+        match done {
+            Done::Stack { stop, stack } => {
+                // It may have run on meanwhile; then there is nothing to show.
+                if self.state.epoch() != stop.epoch || *self.state.status() != Status::Stopped {
+                    return;
+                }
+                let seq = self.log.append(stopped_event(self.id, &stop, &stack));
+                self.stop = Some(Arc::new(Shown { stop, stack, seq }));
+                self.show();
+            }
+            Done::Sent { result, reply } => {
+                if let Err(failure) = &result {
+                    tracing::debug!(session = %self.id, %failure, "a command was refused");
+                }
+                answer(reply, result);
+            }
+            Done::Synced => {}
+        }
+    }
+
+    fn show(&mut self) {
+        let threads = self.state.threads().map(|(key, name, is_stopped)| ThreadRow {
+            key,
+            name: name.map(str::to_owned),
+            is_stopped,
+        });
+        let threads = threads.collect();
+        // A stop without its stack yet is still a running program to everyone else.
+        let status = match (self.state.status(), &self.stop) {
+            (Status::Stopped, None) => Status::Running,
+            (status, _) => status.clone(),
+        };
+        let newest = match &self.stop {
+            Some(shown) => shown.stop.epoch,
+            None => self.shown.borrow().newest,
+        };
+        let view = View { status, stop: self.stop.clone(), newest, threads, exit: self.exit };
+        self.shown.send_replace(Arc::new(view));
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Failure {
+        let id = self.id;
+        match refusal {
+            Refusal::NotStarted => {
+                Failure::new(Code::NotStopped, format!("{id} is still starting"))
+                    .hint("`debug_wait` waits for its first stop")
+            }
+            Refusal::AlreadyRunning => Failure::new(Code::NotStopped, format!("{id} is running"))
+                .hint("`debug_pause` stops it, `debug_wait` waits for its next stop"),
+            Refusal::AlreadyStopped => {
+                Failure::new(Code::AlreadyStopped, format!("{id} is stopped already"))
+                    .hint("`debug_stack` says where")
+            }
+            Refusal::Ended => {
+                Failure::new(Code::SessionEnded, format!("the program of {id} has ended"))
+                    .hint("`debug_restart` runs it again")
+            }
+            Refusal::NoSuchThread => Failure::new(Code::NotFound, "no such thread is stopped")
+                .hint("`debug_threads` lists them"),
+        }
+    }
+}
+
+fn answer(reply: Option<Reply>, result: Result<(), Failure>) {
+    if let Some(reply) = reply {
+        // Whoever asked may be gone.
+        reply.send(result).unwrap_or_default();
+    }
+}
+
+fn stopped_event(session: SessionId, stop: &Stop, stack: &Stack) -> Event {
+    let top = stack.frames.first();
+    Event::Stopped(StoppedAt {
+        session,
+        thread: stop.thread,
+        reason: stop.reason.as_str().to_owned(),
+        file: top.and_then(|frame| frame.file.as_ref()).map(|file| file.display().to_string()),
+        line: top.map(|frame| frame.line),
+        function: top.map(|frame| frame.function.clone()),
+        hits: stop.hits.clone(),
+        text: stop.text.clone(),
+    })
+}

@@ -1,0 +1,152 @@
+//! What the program wrote, kept in memory within bounds, read with a cursor.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    sync::watch,
+};
+
+use crate::limits;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+    /// What the debugger itself has to say.
+    Debugger,
+}
+
+/// Bytes as they came, of all streams in one order.
+pub struct Output {
+    kept: Mutex<Kept>,
+    /// How many bytes there ever were; a reader's cursor is such a number.
+    written: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Kept {
+    chunks: std::collections::VecDeque<Chunk>,
+    bytes: usize,
+    end: u64,
+}
+
+struct Chunk {
+    stream: Stream,
+    bytes: Vec<u8>,
+}
+
+/// What was written after a cursor.
+#[derive(Debug, Default, PartialEq)]
+pub struct Text {
+    pub text: String,
+    /// Bytes after the cursor that are no longer kept.
+    pub lost: u64,
+    /// Where to read on.
+    pub cursor: u64,
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Output { kept: Mutex::default(), written: watch::Sender::new(0) }
+    }
+}
+
+impl Output {
+    pub fn push(&self, stream: Stream, bytes: &[u8]) {
+        let mut kept = self.kept();
+        kept.push(stream, bytes);
+        self.written.send_replace(kept.end);
+    }
+
+    pub fn cursor(&self) -> u64 {
+        *self.written.borrow()
+    }
+
+    /// Everything after `since`, of one stream or of all.
+    pub fn since(&self, since: u64, only: Option<Stream>) -> Text {
+        let kept = self.kept();
+        let first = kept.end - kept.bytes as u64;
+        let mut at = first;
+        let mut bytes = Vec::new();
+        for chunk in &kept.chunks {
+            let skip = usize::try_from(since.saturating_sub(at)).unwrap_or(usize::MAX);
+            at += chunk.bytes.len() as u64;
+            if only.is_none_or(|only| only == chunk.stream) {
+                bytes.extend(chunk.bytes.get(skip..).unwrap_or_default());
+            }
+        }
+        Text {
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            lost: first.saturating_sub(since),
+            cursor: kept.end,
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads a pipe to its end, so that the program never waits for us.
+    pub async fn drain(&self, stream: Stream, mut pipe: impl AsyncRead + Unpin) {
+        let mut buffer = vec![0; 64 * 1024];
+        loop {
+            match pipe.read(&mut buffer).await {
+                Ok(0) => return,
+                Ok(count) => self.push(stream, buffer.get(..count).unwrap_or_default()),
+                Err(error) => {
+                    tracing::debug!(%error, ?stream, "the program's output broke off");
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Kept {
+    fn push(&mut self, stream: Stream, bytes: &[u8]) {
+        self.end += bytes.len() as u64;
+        self.bytes += bytes.len();
+        match self.chunks.back_mut() {
+            Some(last) if last.stream == stream && last.bytes.len() < limits::OUTPUT_CHUNK => {
+                last.bytes.extend(bytes);
+            }
+            _ => self.chunks.push_back(Chunk { stream, bytes: bytes.to_vec() }),
+        }
+        while self.bytes > limits::OUTPUT_BYTES && self.chunks.len() > 1 {
+            if let Some(old) = self.chunks.pop_front() {
+                self.bytes -= old.bytes.len();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_reads_on_where_it_was() {
+        let output = Output::default();
+        output.push(Stream::Stdout, b"one\n");
+        let first = output.since(0, None);
+        assert_eq!((first.text.as_str(), first.lost, first.cursor), ("one\n", 0, 4));
+        output.push(Stream::Stderr, b"two\n");
+        assert_eq!(output.since(first.cursor, None).text, "two\n");
+        assert_eq!(output.since(2, None).text, "e\ntwo\n");
+        assert_eq!(output.since(0, Some(Stream::Stdout)).text, "one\n");
+    }
+
+    #[test]
+    fn what_is_no_longer_kept_is_counted() {
+        let output = Output::default();
+        let chunk = vec![b'x'; limits::OUTPUT_CHUNK];
+        let chunks = 10 + limits::OUTPUT_BYTES / limits::OUTPUT_CHUNK;
+        for _ in 0..chunks {
+            output.push(Stream::Stdout, &chunk);
+        }
+        let text = output.since(0, None);
+        assert_eq!(text.lost as usize + text.text.len(), chunks * limits::OUTPUT_CHUNK);
+        assert!(text.text.len() <= limits::OUTPUT_BYTES);
+    }
+}

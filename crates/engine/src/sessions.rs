@@ -1,0 +1,140 @@
+//! All sessions of one process, and how a caller names one.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use tokio::sync::mpsc;
+
+use crate::{
+    adapter::{self, Around},
+    breakpoints::Breakpoints,
+    event::Event,
+    failure::{Code, Failure},
+    ids::SessionId,
+    launch::Launch,
+    limits,
+    log::Log,
+    session::{Session, Status},
+};
+
+pub struct Sessions {
+    known: Mutex<BTreeMap<SessionId, Arc<Session>>>,
+    next: AtomicU64,
+    pub breakpoints: Arc<Breakpoints>,
+    log: Arc<Log>,
+    guard: PathBuf,
+    home: PathBuf,
+}
+
+impl Sessions {
+    pub fn new(log: Arc<Log>, guard: PathBuf, home: PathBuf) -> Sessions {
+        Sessions {
+            known: Mutex::default(),
+            next: AtomicU64::new(1),
+            breakpoints: Arc::default(),
+            log,
+            guard,
+            home,
+        }
+    }
+
+    /// Starts a program. `progress` hears what takes long.
+    pub async fn launch(
+        &self,
+        launch: Launch,
+        progress: mpsc::Sender<String>,
+    ) -> Result<Arc<Session>, Failure> {
+        self.make_room()?;
+        let adapter = adapter::choose(&launch)?;
+        let around = Around {
+            guard: self.guard.clone(),
+            home: self.home.clone(),
+            breakpoints: Arc::clone(&self.breakpoints),
+            progress,
+        };
+        let started = adapter.start(&launch, around).await?;
+        let id = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
+        let name = launch.title();
+        let language = adapter.language();
+        self.log.append(Event::SessionStarted { session: id, name: name.clone(), language });
+        let breakpoints = Arc::clone(&self.breakpoints);
+        let log = Arc::clone(&self.log);
+        let session = Session::adopt(id, name, language, launch, started, breakpoints, log);
+        self.known().insert(id, Arc::clone(&session));
+        Ok(session)
+    }
+
+    /// The session of that id; without one, the only live session, or else the newest.
+    pub fn find(&self, id: Option<&str>) -> Result<Arc<Session>, Failure> {
+        let known = self.known();
+        if let Some(wanted) = id {
+            let found = known.values().find(|it| it.id.to_string() == wanted).cloned();
+            return found.ok_or_else(|| {
+                Failure::new(Code::NoSession, format!("no session `{wanted}`")).hint(names(&known))
+            });
+        }
+        let live: Vec<_> = known.values().filter(|it| it.view().status != Status::Ended).collect();
+        match live.as_slice() {
+            [only] => Ok(Arc::clone(only)),
+            [] => known.values().next_back().cloned().ok_or_else(|| {
+                Failure::new(Code::NoSession, "no program is being debugged")
+                    .hint("start one with `debug_launch`")
+            }),
+            _ => Err(Failure::new(Code::NoSession, "several programs are being debugged")
+                .hint(names(&known))),
+        }
+    }
+
+    /// How many programs are being debugged now.
+    pub fn live(&self) -> usize {
+        self.known().values().filter(|it| it.view().status != Status::Ended).count()
+    }
+
+    pub fn all(&self) -> Vec<Arc<Session>> {
+        self.known().values().cloned().collect()
+    }
+
+    /// Ends every program, and waits for the last to be gone.
+    pub async fn stop_all(&self) {
+        let all = self.all();
+        futures::future::join_all(all.iter().map(|session| session.stop())).await;
+    }
+
+    /// Forgets the oldest ended session when there are too many.
+    fn make_room(&self) -> Result<(), Failure> {
+        let mut known = self.known();
+        if known.len() < limits::SESSIONS {
+            return Ok(());
+        }
+        let ended = known.values().find(|it| it.view().status == Status::Ended).map(|it| it.id);
+        match ended {
+            Some(id) => {
+                known.remove(&id);
+                Ok(())
+            }
+            None => Err(Failure::new(
+                Code::Busy,
+                format!("{} programs are being debugged", known.len()),
+            )
+            .hint("`debug_stop` one first")),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<SessionId, Arc<Session>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn names(known: &BTreeMap<SessionId, Arc<Session>>) -> String {
+    if known.is_empty() {
+        return "start one with `debug_launch`".to_owned();
+    }
+    let each = known.values().map(|it| format!("`{}` ({})", it.id, it.name));
+    format!("pass `session_id`, one of: {}", each.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,8 @@
+//! Line breakpoints: set, list, enable, remove; which exceptions stop.
+
+pub(crate) mod bind;
+pub(crate) mod enable;
+pub(crate) mod list;
+pub(crate) mod remove;
+pub(crate) mod set;
+pub(crate) mod set_exception;

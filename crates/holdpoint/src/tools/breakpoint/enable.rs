@@ -1,0 +1,46 @@
+//! `breakpoint_enable`: switch a breakpoint off and on without losing it.
+
+use holdpoint_engine::{failure::Failure, ids::BreakpointId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::bind;
+use crate::{
+    app::App,
+    tool::{Answer, Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct Enable;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// The breakpoint's id.
+    id: i64,
+    /// False disables it (default true).
+    enabled: Option<bool>,
+}
+
+impl Tool for Enable {
+    const NAME: &'static str = "breakpoint_enable";
+    const ABOUT: &'static str = "Enable a breakpoint, or disable it with `enabled: false`.";
+    const EFFECT: Effect = Effect::Sets;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        let enabled = params.enabled.unwrap_or(true);
+        let changed = app.engine.sessions.breakpoints.enable(BreakpointId(params.id), enabled)?;
+        let fate = bind::sync(&app, &changed).await?;
+        let text = if enabled {
+            bind::text(&changed, &fate)
+        } else {
+            format!(
+                "Breakpoint {} at {}:{} disabled",
+                changed.id,
+                changed.file.display(),
+                changed.line
+            )
+        };
+        Ok(Answer::new(text, &bind::data(&changed, &fate))?.into())
+    }
+}

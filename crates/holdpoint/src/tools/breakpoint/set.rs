@@ -1,0 +1,107 @@
+//! `breakpoint_set`, and its short form `debug_breakpoint` (seed 003).
+
+use std::path::{Path, PathBuf};
+
+use holdpoint_engine::{
+    breakpoints::Place,
+    failure::{Code, Failure},
+    inspect,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::bind;
+use crate::{
+    app::App,
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::debug::launch::absolute,
+};
+
+pub(crate) struct Set;
+pub(crate) struct Short;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// The source file, absolute or relative to the program's folder.
+    file: PathBuf,
+    #[schemars(range(min = 1))]
+    line: u32,
+    column: Option<u32>,
+    /// Stop only when this is true, in the program's language.
+    condition: Option<String>,
+    /// Stop only at some hits: `3`, `>= 5`, `% 10`.
+    hit_condition: Option<String>,
+}
+
+impl Tool for Set {
+    const NAME: &'static str = "breakpoint_set";
+    const ABOUT: &'static str = "Set a line breakpoint, before or while a program runs. Says the \
+        line it was bound to, whether it moved, or why it is pending.";
+    const EFFECT: Effect = Effect::Sets;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        set(&app, params).await
+    }
+}
+
+impl Tool for Short {
+    const NAME: &'static str = "debug_breakpoint";
+    const ABOUT: &'static str = "The same as `breakpoint_set`.";
+    const EFFECT: Effect = Effect::Sets;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        set(&app, params).await
+    }
+}
+
+async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
+    let file = find(app, &params.file)?;
+    check_line(&file, params.line)?;
+    let place = Place {
+        file,
+        line: params.line,
+        column: params.column,
+        condition: params.condition,
+        hit_condition: params.hit_condition,
+    };
+    let breakpoint = app.engine.sessions.breakpoints.set(place)?;
+    let fate = bind::sync(app, &breakpoint).await?;
+    let text = bind::text(&breakpoint, &fate);
+    Ok(Answer::new(text, &bind::data(&breakpoint, &fate))?.into())
+}
+
+/// Relative to the folder of a session, else to ours.
+fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.launch.cwd.clone());
+    let places: Vec<PathBuf> =
+        folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
+    let found = places.iter().find(|place| place.is_file()).cloned();
+    found.ok_or_else(|| {
+        let tried: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
+        Failure::new(Code::NotFound, format!("no file `{}`", file.display()))
+            .hint(format!("pass an absolute path; looked at {}", tried.join(", ")))
+    })
+}
+
+fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
+    if line == 0 {
+        return Err(Failure::new(Code::InvalidParams, "lines begin at 1"));
+    }
+    match inspect::snippet(file, line, line, None) {
+        None => Err(Failure::new(
+            Code::InvalidParams,
+            format!("`{}` is not a source file", file.display()),
+        )),
+        Some(view) if u64::from(line) > view.lines as u64 => Err(Failure::new(
+            Code::InvalidParams,
+            format!("`{}` has {} lines, not {line}", file.display(), view.lines),
+        )
+        .hint("`debug_source` shows the file")),
+        Some(_) => Ok(()),
+    }
+}

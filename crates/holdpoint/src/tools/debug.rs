@@ -1,0 +1,16 @@
+//! Line debugging: start a program, stop it, look, step, evaluate.
+
+pub(crate) mod r#continue;
+pub(crate) mod evaluate;
+pub(crate) mod input;
+pub(crate) mod launch;
+pub(crate) mod output;
+pub(crate) mod pause;
+pub(crate) mod report;
+pub(crate) mod stack;
+pub(crate) mod status;
+pub(crate) mod step;
+pub(crate) mod stop;
+pub(crate) mod threads;
+pub(crate) mod variables;
+pub(crate) mod wait;

@@ -1,0 +1,75 @@
+//! `debug_evaluate`: an expression or statement in a frame of the stopped program.
+
+use holdpoint_engine::{
+    backend::{FrameId, Slice},
+    budget,
+    failure::{Code, Failure},
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::wait::patience;
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Stopped,
+};
+
+pub(crate) struct Evaluate;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// In the program's language; statements and assignments work too.
+    expression: String,
+    /// Number of a frame in `debug_stack` (default 0).
+    #[serde(default)]
+    frame: usize,
+    /// Seconds it may take (default 30); then it is interrupted.
+    timeout_s: Option<f64>,
+}
+
+impl Tool for Evaluate {
+    const NAME: &'static str = "debug_evaluate";
+    const ABOUT: &'static str = "Evaluate an expression in a frame of the stopped program. What it \
+        raises is a failure.";
+    const EFFECT: Effect = Effect::Writes;
+    type Scope = Stopped;
+    type Params = Params;
+
+    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+        let expression = params.expression.trim();
+        if expression.is_empty() {
+            return Err(Failure::new(Code::InvalidParams, "parameter `expression` is empty"));
+        }
+        let frame = frame(&at, params.frame).await?;
+        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        call.doing(format!("evaluating {}", budget::cut(expression, 80)));
+        let value = at.backend.evaluate(Some(&frame), expression, patience).await?;
+        let cut = budget::cut(&value.text, call.budget.bytes());
+        let text = match &value.kind {
+            Some(kind) => format!("({kind}) {cut}"),
+            None if cut.is_empty() => "done".to_owned(),
+            None => cut.clone(),
+        };
+        let data = json!({
+            "value": cut,
+            "type": value.kind,
+            "bytes": value.text.len(),
+            "has_children": value.children.is_some(),
+        });
+        Ok(Answer::new(text, &data)?.into())
+    }
+}
+
+/// The handle of a frame by its number.
+pub(crate) async fn frame(at: &Stopped, number: usize) -> Result<FrameId, Failure> {
+    if let Some(frame) = at.shown.stack.frames.get(number) {
+        return Ok(frame.id.clone());
+    }
+    let thread = at.shown.stop.thread.thread;
+    let stack = at.backend.stack(thread, Slice { start: 0, count: number + 1 }).await?;
+    stack.frames.get(number).map(|frame| frame.id.clone()).ok_or_else(|| {
+        Failure::new(Code::NotFound, format!("no frame {number}"))
+            .hint("`debug_stack` numbers the frames")
+    })
+}

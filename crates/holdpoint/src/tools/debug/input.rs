@@ -1,0 +1,38 @@
+//! `debug_input`: write to the program's stdin.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Known,
+};
+
+pub(crate) struct Input;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// What to write; end it with a newline where the program reads lines.
+    text: String,
+    /// End stdin after it (default false).
+    #[serde(default)]
+    close: bool,
+}
+
+impl Tool for Input {
+    const NAME: &'static str = "debug_input";
+    const ABOUT: &'static str = "Write text to the program's stdin.";
+    const EFFECT: Effect = Effect::Writes;
+    type Scope = Known;
+    type Params = Params;
+
+    async fn run(Known(session): Known, params: Params, _: Call) -> Result<Reply, Failure> {
+        session.input(&params.text, params.close).await?;
+        let closed = if params.close { ", stdin closed" } else { "" };
+        let text = format!("wrote {} bytes{closed}", params.text.len());
+        let data = json!({ "bytes": params.text.len(), "closed": params.close });
+        Ok(Answer::new(text, &data)?.into())
+    }
+}

@@ -1,0 +1,157 @@
+//! `debug_launch`: start a program under the debugger, stopped at its entry.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use holdpoint_engine::{
+    breakpoints::Place,
+    failure::{Code, Failure},
+    ids::Epoch,
+    launch::Launch as Spec,
+    session::Outcome,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::report;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct Launch;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// The file to run. Exactly one of `program`, `module` and `command`.
+    program: Option<PathBuf>,
+    /// A Python module to run, as `python -m` would.
+    module: Option<String>,
+    /// A command line, such as `pytest tests/test_a.py -k total`.
+    command: Option<String>,
+    /// `python`; told by the file or command when left out.
+    language: Option<String>,
+    /// Arguments of the program.
+    #[serde(default)]
+    args: Vec<String>,
+    /// Working folder; default: the program's own folder.
+    cwd: Option<PathBuf>,
+    /// Environment variables on top of ours.
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+    /// Stop before the first line (default true).
+    stop_on_entry: Option<bool>,
+    /// Breakpoints to set first: `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.
+    #[serde(default)]
+    breakpoints: Vec<Point>,
+    /// Written to the program's stdin, which then ends.
+    stdin: Option<String>,
+    /// Path of the interpreter; default: the project's venv, then PATH.
+    interpreter: Option<PathBuf>,
+    /// Do not stop or step in libraries (default true).
+    just_my_code: Option<bool>,
+    /// Seconds to wait for the first stop (default 30).
+    timeout_s: Option<f64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Point {
+    file: PathBuf,
+    line: u32,
+    condition: Option<String>,
+    hit_condition: Option<String>,
+}
+
+impl Tool for Launch {
+    const NAME: &'static str = "debug_launch";
+    const ABOUT: &'static str = "Start a program under the debugger. Returns stopped at the entry \
+        line with its `session_id`; with `stop_on_entry: false` it runs to the first breakpoint.";
+    const EFFECT: Effect = Effect::Writes;
+    const TIMEOUT: Duration = Duration::from_secs(30);
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        let patience = super::wait::patience(params.timeout_s, Self::TIMEOUT);
+        let (spec, points) = params.resolve()?;
+        let sessions = &app.engine.sessions;
+        for point in points {
+            sessions.breakpoints.set(point)?;
+        }
+        call.doing(format!("starting {}", spec.title()));
+        let stdin = spec.stdin.clone();
+        let session = sessions.launch(spec, call.follow()).await?;
+        if let Some(text) = stdin {
+            session.input(&text, true).await?;
+        }
+        call.doing("waiting for the first stop");
+        let found = session.wait(Epoch::default(), patience).await;
+        if let Outcome::Running = found
+            && !session.launch.stop_on_entry
+        {
+            return report::outcome(&session, found, 0, patience).await;
+        }
+        report::outcome(&session, found, 0, patience).await
+    }
+}
+
+impl Params {
+    /// Paths made whole; what cannot run is refused before anything is started.
+    fn resolve(self) -> Result<(Spec, Vec<Place>), Failure> {
+        let here = std::env::current_dir()
+            .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
+        let base = self.cwd.as_deref().map(|cwd| here.join(cwd));
+        if let Some(folder) = base.as_deref().filter(|folder| !folder.is_dir()) {
+            return Err(not_there(folder, "a folder"));
+        }
+        let from = base.clone().unwrap_or_else(|| here.clone());
+        let program = self.program.map(|program| absolute(&from, &program));
+        if let Some(file) = program.as_deref().filter(|file| !file.is_file()) {
+            return Err(not_there(file, "a file"));
+        }
+        let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let cwd = base.or(own).unwrap_or(here);
+        let command = match &self.command {
+            None => Vec::new(),
+            Some(line) => shlex::split(line).ok_or_else(|| {
+                Failure::new(Code::InvalidParams, format!("`{line}` has an open quote"))
+            })?,
+        };
+        let points = self.breakpoints.into_iter().map(|point| Place {
+            file: absolute(&cwd, &point.file),
+            line: point.line,
+            column: None,
+            condition: point.condition,
+            hit_condition: point.hit_condition,
+        });
+        let points = points.collect();
+        let spec = Spec {
+            program,
+            module: self.module,
+            command,
+            language: self.language,
+            args: self.args,
+            cwd,
+            env: self.env,
+            stop_on_entry: self.stop_on_entry.unwrap_or(true),
+            stdin: self.stdin,
+            interpreter: self.interpreter,
+            just_my_code: self.just_my_code.unwrap_or(true),
+        };
+        Ok((spec, points))
+    }
+}
+
+/// A path as the runtime will report it: whole, links followed where they lead somewhere.
+pub(crate) fn absolute(base: &Path, path: &Path) -> PathBuf {
+    let whole = base.join(path);
+    whole.canonicalize().unwrap_or(whole)
+}
+
+fn not_there(path: &Path, what: &str) -> Failure {
+    Failure::new(Code::NotFound, format!("`{}` is not {what}", path.display()))
+        .hint("paths may be absolute or relative to `cwd`")
+}

@@ -1,0 +1,37 @@
+//! `debug_pause`: stop a running program where it is.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{report, wait::patience};
+use crate::{
+    tool::{Call, Effect, Reply, Tool},
+    tools::session::Known,
+};
+
+pub(crate) struct Pause;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// Seconds to wait for the stop (default 30).
+    timeout_s: Option<f64>,
+}
+
+impl Tool for Pause {
+    const NAME: &'static str = "debug_pause";
+    const ABOUT: &'static str = "Stop a running program where it is, and say where.";
+    const EFFECT: Effect = Effect::Sets;
+    type Scope = Known;
+    type Params = Params;
+
+    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        let before = session.view().newest;
+        let cursor = session.output.cursor();
+        session.pause().await?;
+        call.doing(format!("waiting for {} to stop", session.id));
+        let found = session.wait(before, patience).await;
+        report::outcome(&session, found, cursor, patience).await
+    }
+}

@@ -1,0 +1,179 @@
+//! The one form in which every tool tells where a program stands.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use holdpoint_engine::{
+    backend::{Backend, Frame},
+    budget,
+    failure::Failure,
+    inspect, limits,
+    process::Exit,
+    session::{Outcome, Session, Shown, Text},
+};
+use serde_json::{Value, json};
+
+use crate::tool::{Answer, Reply};
+
+/// Bytes of new output that come along with a stop.
+const OUTPUT_TAIL: usize = 1_000;
+
+/// What a wait found, told; `since` is where the program's output was read up to before.
+pub(crate) async fn outcome(
+    session: &Session,
+    outcome: Outcome,
+    since: u64,
+    waited: Duration,
+) -> Result<Reply, Failure> {
+    match outcome {
+        Outcome::Stopped(shown) => stopped(session, &shown, since).await,
+        Outcome::Ended(exit) => ended(session, exit, since),
+        Outcome::Running => running(session, waited),
+    }
+}
+
+async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
+    let mut text = header(session, shown);
+    if let Some(top) = shown.stack.frames.first() {
+        if let Some(source) = around(top) {
+            text += &format!("\n{source}");
+        }
+        if let Ok(backend) = session.backend(shown.stop.thread.target) {
+            text += &changed(session, &backend, top).await;
+        }
+    }
+    text += &new_output(&session.output.since(since, None));
+    let data = json!({
+        "session_id": session.id,
+        "state": "stopped",
+        "stop": stop_json(shown),
+        "seq": shown.seq,
+    });
+    Ok(Answer::new(text, &data)?.into())
+}
+
+/// `Stopped (breakpoint 1) at orders.py:19 in process · s1`
+fn header(session: &Session, shown: &Shown) -> String {
+    let stop = &shown.stop;
+    let hits: Vec<String> = stop.hits.iter().map(|id| format!(" {id}")).collect();
+    let place = match shown.stack.frames.first() {
+        Some(top) => format!(" at {}:{} in {}", place(top, session), top.line, top.function),
+        None => String::new(),
+    };
+    let what =
+        stop.text.as_deref().map(|it| format!(": {}", budget::cut(it, 300))).unwrap_or_default();
+    let thread = stop.thread.to_string();
+    let thread = if thread == "1" { String::new() } else { format!(", thread {thread}") };
+    format!(
+        "Stopped ({}{}){place}{what} · {}{thread}",
+        stop.reason.as_str(),
+        hits.concat(),
+        session.id
+    )
+}
+
+pub(crate) fn place(frame: &Frame, session: &Session) -> String {
+    match (&frame.file, &frame.place) {
+        (Some(file), _) => inspect::place(file, &session.launch.cwd),
+        (None, Some(place)) => place.clone(),
+        (None, None) => "unknown source".to_owned(),
+    }
+}
+
+fn around(top: &Frame) -> Option<String> {
+    let context = limits::SOURCE_CONTEXT;
+    let (first, last) = (top.line.saturating_sub(context), top.line.saturating_add(context));
+    let view = inspect::snippet(top.file.as_deref()?, first, last, Some((top.line, top.column)))?;
+    Some(view.text)
+}
+
+/// What is new or different since the last stop in the same function; at the first, everything.
+async fn changed(session: &Session, backend: &Backend, top: &Frame) -> String {
+    let Ok(locals) = inspect::locals(backend, &top.id).await else { return String::new() };
+    let now: BTreeMap<String, String> =
+        locals.iter().map(|it| (it.name.clone(), it.value.text.clone())).collect();
+    let first = BTreeMap::new();
+    let before = session.tell(&top.function, now);
+    // A module's imports are no news.
+    let is_module = top.function == "<module>" && before.is_none();
+    let lines = if is_module {
+        Vec::new()
+    } else {
+        inspect::changes(before.as_ref().unwrap_or(&first), &locals, 100)
+    };
+    if lines.is_empty() {
+        return String::new();
+    }
+    let title = if before.is_some() { "changed" } else { "locals" };
+    let more = lines.len().saturating_sub(limits::CHANGES);
+    let shown: Vec<&str> = lines.iter().take(limits::CHANGES).map(String::as_str).collect();
+    let rest =
+        if more > 0 { format!("\n  … {more} more: debug_variables") } else { String::new() };
+    format!("\n{title}:\n{}{rest}", shown.join("\n"))
+}
+
+fn new_output(text: &Text) -> String {
+    if text.text.trim().is_empty() {
+        return String::new();
+    }
+    let cut = budget::cut(text.text.trim_end(), OUTPUT_TAIL);
+    let lost = if text.lost > 0 {
+        format!(" ({} bytes before it are lost)", text.lost)
+    } else {
+        String::new()
+    };
+    format!("\n--- Program output{lost} ---\n{cut}")
+}
+
+fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {
+    let text = format!(
+        "Program terminated with {exit} · {}{}",
+        session.id,
+        new_output(&session.output.since(since, None))
+    );
+    Ok(Answer::new(
+        text,
+        &json!({
+            "session_id": session.id,
+            "state": "ended",
+            "exit": exit_json(exit),
+        }),
+    )?
+    .into())
+}
+
+fn running(session: &Session, waited: Duration) -> Result<Reply, Failure> {
+    let text = format!(
+        "Running · {} · no stop within {} s\nhint: `debug_wait` waits for the next stop, `debug_pause` stops it now",
+        session.id,
+        waited.as_secs_f64()
+    );
+    Ok(Answer::new(
+        text,
+        &json!({ "session_id": session.id, "state": "running", "timed_out": true }),
+    )?
+    .into())
+}
+
+pub(crate) fn exit_json(exit: Exit) -> Value {
+    match exit {
+        Exit::Code(code) => json!({ "code": code }),
+        Exit::Signal(signal) => json!({ "signal": signal }),
+        Exit::Unknown => json!({}),
+    }
+}
+
+fn stop_json(shown: &Shown) -> Value {
+    let stop = &shown.stop;
+    let top = shown.stack.frames.first();
+    json!({
+        "reason": stop.reason.as_str(),
+        "epoch": stop.epoch,
+        "thread_id": stop.thread,
+        "breakpoint_ids": stop.hits,
+        "text": stop.text,
+        "file": top.and_then(|it| it.file.as_ref()).map(|it| it.display().to_string()),
+        "line": top.map(|it| it.line),
+        "column": top.and_then(|it| it.column),
+        "function": top.map(|it| it.function.clone()),
+    })
+}

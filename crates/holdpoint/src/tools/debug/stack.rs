@@ -1,0 +1,88 @@
+//! `debug_stack`: the calls that led here.
+
+use holdpoint_engine::{
+    backend::{Frame, Slice},
+    budget::Lines,
+    failure::{Code, Failure},
+    ids::ThreadKey,
+    limits,
+    session::Session,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::report;
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Stopped,
+};
+
+pub(crate) struct Stack;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// Another thread than the stopped one, as `debug_threads` names it.
+    thread: Option<String>,
+    /// At most this many frames (default 20).
+    limit: Option<usize>,
+}
+
+impl Tool for Stack {
+    const NAME: &'static str = "debug_stack";
+    const ABOUT: &'static str = "The call stack of the stopped thread, innermost first; the number \
+        of a frame is what `frame` of other tools takes.";
+    const EFFECT: Effect = Effect::Reads;
+    type Scope = Stopped;
+    type Params = Params;
+
+    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+        let thread = match &params.thread {
+            None => at.shown.stop.thread,
+            Some(name) => name.parse::<ThreadKey>().map_err(|_| {
+                Failure::new(Code::InvalidParams, format!("`{name}` is not a thread"))
+                    .hint("`debug_threads` lists them")
+            })?,
+        };
+        let limit = params.limit.unwrap_or(limits::STACK_FRAMES).clamp(1, 1_000);
+        let backend = at.session.backend(thread.target)?;
+        let slice = Slice { start: 0, count: limit };
+        let stack = backend.stack(thread.thread, slice).await?;
+        let mut lines = Lines::within(call.budget);
+        let mut rows = Vec::new();
+        for (number, frame) in stack.frames.iter().take(limit).enumerate() {
+            if !lines.push(&line(number, frame, &at.session)) {
+                break;
+            }
+            rows.push(row(number, frame));
+        }
+        let total = stack.total.unwrap_or(stack.frames.len()).max(rows.len());
+        if rows.is_empty() {
+            lines.always("(empty stack)");
+        }
+        if total > rows.len() {
+            let more = total - rows.len();
+            lines.always(&format!("… {more} more: debug_stack {{\"limit\": {total}}}"));
+        }
+        let data = json!({ "thread_id": thread, "frames": rows, "total": total });
+        Ok(Answer::new(lines.into_text(), &data)?.into())
+    }
+}
+
+/// `#0   process                        (orders.py:19)`; `·` marks code that is not the user's.
+fn line(number: usize, frame: &Frame, session: &Session) -> String {
+    let mark = if frame.is_user { " " } else { "·" };
+    let place = report::place(frame, session);
+    format!("#{number:<3}{mark}{:<30} ({place}:{})", frame.function, frame.line)
+}
+
+fn row(number: usize, frame: &Frame) -> Value {
+    json!({
+        "frame": number,
+        "function": frame.function,
+        "file": frame.file.as_ref().map(|it| it.display().to_string()).or_else(|| frame.place.clone()),
+        "line": frame.line,
+        "column": frame.column,
+        "user_code": frame.is_user,
+    })
+}

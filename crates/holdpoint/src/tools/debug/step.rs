@@ -1,0 +1,73 @@
+//! `debug_step`: one line further, into a call, or out of the function.
+
+use holdpoint_engine::{backend::Step as How, failure::Failure, session::Outcome};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{report, wait::patience};
+use crate::{
+    tool::{Call, Effect, Reply, Tool},
+    tools::session::Stopped,
+};
+
+pub(crate) struct Step;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// `next` (default) steps over calls.
+    #[serde(default)]
+    action: Action,
+    /// How many steps (default 1); ends early at a breakpoint or the end.
+    #[schemars(range(min = 1, max = 1000))]
+    count: Option<u32>,
+    /// Seconds to wait for each step (default 30).
+    timeout_s: Option<f64>,
+}
+
+#[derive(Deserialize, JsonSchema, Default, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    #[default]
+    Next,
+    StepIn,
+    StepOut,
+}
+
+impl Tool for Step {
+    const NAME: &'static str = "debug_step";
+    const ABOUT: &'static str = "Step: `next` (over calls), `step_in`, `step_out`. Returns where it \
+        stopped and what changed.";
+    const EFFECT: Effect = Effect::Writes;
+    type Scope = Stopped;
+    type Params = Params;
+
+    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        let session = &at.session;
+        let cursor = session.output.cursor();
+        let mut from = at.shown.stop.epoch;
+        let mut left = params.count.unwrap_or(1).clamp(1, 1_000);
+        call.doing("stepping");
+        loop {
+            session.step(None, params.action.how()).await?;
+            let found = session.wait(from, patience).await;
+            left -= 1;
+            match &found {
+                Outcome::Stopped(shown) if left > 0 && shown.stop.reason.as_str() == "step" => {
+                    from = shown.stop.epoch;
+                }
+                _ => return report::outcome(session, found, cursor, patience).await,
+            }
+        }
+    }
+}
+
+impl Action {
+    fn how(self) -> How {
+        match self {
+            Action::Next => How::Over,
+            Action::StepIn => How::In,
+            Action::StepOut => How::Out,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! `debug_stop`: end the program and everything it started.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::report::exit_json;
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Known,
+};
+
+pub(crate) struct Stop;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {}
+
+impl Tool for Stop {
+    const NAME: &'static str = "debug_stop";
+    const ABOUT: &'static str = "End the debugged program with all its children. Breakpoints stay \
+        for the next launch.";
+    const EFFECT: Effect = Effect::Destroys;
+    type Scope = Known;
+    type Params = Params;
+
+    async fn run(Known(session): Known, _: Params, _: Call) -> Result<Reply, Failure> {
+        let was_over = session.view().exit;
+        let exit = session.stop().await;
+        let text = match was_over {
+            Some(exit) => format!("Debug session {} had ended with {exit}.", session.id),
+            None => format!("Debug session {} ended.", session.id),
+        };
+        let data = json!({ "session_id": session.id, "state": "ended", "exit": exit_json(exit) });
+        Ok(Answer::new(text, &data)?.into())
+    }
+}

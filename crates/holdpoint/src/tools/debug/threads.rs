@@ -1,0 +1,47 @@
+//! `debug_threads`: the threads and processes of the program.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Known,
+};
+
+pub(crate) struct Threads;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {}
+
+impl Tool for Threads {
+    const NAME: &'static str = "debug_threads";
+    const ABOUT: &'static str = "The program's threads, and those of its child processes \
+        (`2/1` is thread 1 of the second process).";
+    const EFFECT: Effect = Effect::Reads;
+    type Scope = Known;
+    type Params = Params;
+
+    async fn run(Known(session): Known, _: Params, call: Call) -> Result<Reply, Failure> {
+        let view = session.view();
+        let current = view.stop.as_ref().map(|shown| shown.stop.thread);
+        let mut lines = holdpoint_engine::budget::Lines::within(call.budget);
+        let mut rows = Vec::new();
+        for row in &view.threads {
+            let name = session.thread_name(row.key).await.or_else(|| row.name.clone());
+            let state = if row.is_stopped { "stopped" } else { "running" };
+            let here = if current == Some(row.key) { " ← here" } else { "" };
+            let text = format!("{} {} {state}{here}", row.key, name.as_deref().unwrap_or("thread"));
+            if !lines.push(&text) {
+                lines.always(&format!("… {} more threads", view.threads.len() - rows.len()));
+                break;
+            }
+            rows.push(json!({ "thread_id": row.key, "name": name, "state": state }));
+        }
+        if rows.is_empty() {
+            lines.always("(no threads)");
+        }
+        Ok(Answer::new(lines.into_text(), &json!({ "threads": rows }))?.into())
+    }
+}

@@ -1,0 +1,128 @@
+//! Breakpoints that outlive a session: where, when and how to stop, as it was asked for.
+//!
+//! What became of one (bound, moved) belongs to a session and is not here.
+
+use jiff::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+use crate::{
+    error::{Refusal, StoreError},
+    limits,
+    store::Store,
+    text::Time,
+};
+
+/// Never given twice in one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BreakpointId(pub i64);
+
+/// Kind, file, line, column and function together identify one; the rest can change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Breakpoint {
+    /// The caller's word: line, function, exception, trace, …
+    pub kind: String,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    pub column: Option<u32>,
+    pub function: Option<String>,
+    pub condition: Option<String>,
+    pub hit_condition: Option<String>,
+    pub log_message: Option<String>,
+    pub enabled: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BreakpointRow {
+    pub id: BreakpointId,
+    pub created_at: Timestamp,
+    pub breakpoint: Breakpoint,
+}
+
+impl Store {
+    /// Adds it, or changes the one it is identical with and returns that one's id.
+    pub async fn save_breakpoint(
+        &self,
+        breakpoint: Breakpoint,
+    ) -> Result<BreakpointId, StoreError> {
+        self.write("save breakpoint", move |connection| save(connection, &breakpoint)).await
+    }
+
+    /// Says whether there was one.
+    pub async fn remove_breakpoint(&self, id: BreakpointId) -> Result<bool, StoreError> {
+        self.write("remove breakpoint", move |connection| {
+            let mut delete = connection.prepare_cached("DELETE FROM breakpoints WHERE id = ?1")?;
+            Ok(delete.execute([id.0])? > 0)
+        })
+        .await
+    }
+
+    /// Says whether there is one.
+    pub async fn set_enabled(&self, id: BreakpointId, enabled: bool) -> Result<bool, StoreError> {
+        self.write("enable breakpoint", move |connection| {
+            let mut update =
+                connection.prepare_cached("UPDATE breakpoints SET enabled = ?2 WHERE id = ?1")?;
+            Ok(update.execute(params![id.0, enabled])? > 0)
+        })
+        .await
+    }
+
+    /// All of them, oldest first; at most [`limits::BREAKPOINTS`] exist.
+    pub async fn breakpoints(&self) -> Result<Vec<BreakpointRow>, StoreError> {
+        self.read("list breakpoints", |connection| {
+            let mut select = connection.prepare_cached("SELECT * FROM breakpoints ORDER BY id")?;
+            let rows = select.query_map([], row)?.collect::<Result<_, _>>()?;
+            Ok(rows)
+        })
+        .await
+    }
+}
+
+fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusal> {
+    let mut upsert = connection.prepare_cached(
+        "INSERT INTO breakpoints (kind, file, line, \"column\", function,
+                                  condition, hit_condition, log_message, enabled)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+         ON CONFLICT (kind, ifnull(file, ''), ifnull(line, 0), ifnull(\"column\", 0),
+                      ifnull(function, ''))
+         DO UPDATE SET condition = excluded.condition, hit_condition = excluded.hit_condition,
+                       log_message = excluded.log_message, enabled = excluded.enabled
+         RETURNING id",
+    )?;
+    let values = params![
+        it.kind,
+        it.file,
+        it.line,
+        it.column,
+        it.function,
+        it.condition,
+        it.hit_condition,
+        it.log_message,
+        it.enabled
+    ];
+    let id = upsert.query_row(values, |row| row.get(0))?;
+    // Ids only grow, so below the bound there is nothing to count.
+    if id > limits::BREAKPOINTS && count(connection)? > limits::BREAKPOINTS {
+        return Err(Refusal::Full { what: "breakpoints", most: limits::BREAKPOINTS });
+    }
+    Ok(BreakpointId(id))
+}
+
+fn count(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("SELECT count(*) FROM breakpoints")?.query_row([], |row| row.get(0))
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<BreakpointRow> {
+    let Time(created_at) = row.get("created_at")?;
+    let breakpoint = Breakpoint {
+        kind: row.get("kind")?,
+        file: row.get("file")?,
+        line: row.get("line")?,
+        column: row.get("column")?,
+        function: row.get("function")?,
+        condition: row.get("condition")?,
+        hit_condition: row.get("hit_condition")?,
+        log_message: row.get("log_message")?,
+        enabled: row.get("enabled")?,
+    };
+    Ok(BreakpointRow { id: BreakpointId(row.get("id")?), created_at, breakpoint })
+}

@@ -1,0 +1,32 @@
+//! The embedded database: what outlives a session and a server.
+//!
+//! One SQLite file in WAL mode that any SQLite tool opens and several servers share. One thread
+//! writes, many commands to a commit; a few connections read beside it. A table is one file here
+//! (`breakpoints.rs`, `launches.rs`) and one step in `schema.rs`: timeline, calls and values come
+//! the same way. It knows SQLite, files and retention, and neither sessions nor MCP nor HTTP.
+//!
+//! # The store failing never fails a session
+//!
+//! Nothing here panics, and every call answers within [`limits::QUEUE_WAIT`] and
+//! [`limits::ANSWER_WAIT`] together, with an error if need be. A write that fails is logged and
+//! counted ([`Stats::failed`]) before its caller hears of it, so a caller with something better to
+//! do may drop the error: the session goes on, only its memory is poorer. When [`Store::open`]
+//! refuses a file, the file is as it was; the server goes on with [`Location::Memory`] and says so.
+
+mod breakpoints;
+mod launches;
+mod store;
+
+mod connection;
+mod error;
+pub mod limits;
+mod readers;
+mod schema;
+mod text;
+mod writer;
+
+pub use breakpoints::{Breakpoint, BreakpointId, BreakpointRow};
+pub use connection::Location;
+pub use error::StoreError;
+pub use launches::{Launch, LaunchId, LaunchRow};
+pub use store::{Stats, Store};

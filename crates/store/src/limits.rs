@@ -1,0 +1,53 @@
+//! Every bound of the store, with its reason.
+
+use std::time::Duration;
+
+// Writing.
+
+/// Commands queued and not yet committed. At the slowest disk we measured (6,000 records a
+/// second) that is a sixth of a second of work: more is not a burst but a store that is behind.
+pub const QUEUE: usize = 1024;
+/// Commands in one commit. A commit costs as much as some ten writes, so past a few hundred there
+/// is nothing to gain, and the other servers wait for the lock meanwhile.
+pub const BATCH: usize = 256;
+/// A batch that has worked this long commits with what it has, however much is queued: the first
+/// caller of the batch waits for the last.
+pub const BATCH_TIME: Duration = Duration::from_millis(5);
+/// From this many commands on, a batch is a burst and waits for more; smaller ones wait for nobody.
+pub const BURST: usize = 8;
+/// A burst is over when nothing comes for this long: a few times what waking a thread takes.
+pub const LULL: Duration = Duration::from_micros(250);
+/// How long a caller waits for room in a full queue before it hears that the store is behind.
+/// An agent waits for its tool meanwhile.
+pub const QUEUE_WAIT: Duration = Duration::from_secs(2);
+/// How long a connection waits for another process's lock. Ours are held for milliseconds; the
+/// long ones are a person's SQLite tool with an open transaction.
+pub const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// How long a caller waits for any answer. Longer than a lock may take, so that the better
+/// error comes first; what is left is a disk that hangs.
+pub const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+// Reading.
+
+/// Connections that read at once. Reads take microseconds; two long ones may still overlap.
+pub const READERS: usize = 3;
+
+/// Statements a connection keeps compiled: every one of this crate, with room to grow.
+pub const STATEMENTS: usize = 64;
+
+// What is kept.
+
+/// Bytes of one text or blob, and of one row. Larger values belong in files beside the database.
+pub const ROW_BYTES: i32 = 4 * 1024 * 1024;
+/// Breakpoints kept. All are applied again at each launch; more come from a loop.
+pub const BREAKPOINTS: i64 = 4096;
+/// Launches kept, the newest: enough to repeat last week's, small enough to show.
+pub const LAUNCHES: usize = 200;
+/// Bytes to which the write-ahead log shrinks after a burst.
+pub const WAL_BYTES: i64 = 8 * 1024 * 1024;
+
+// Opening.
+
+/// Attempts to turn a new file to WAL while other servers open the same one. Each waits for
+/// their lock in between.
+pub const WAL_ATTEMPTS: usize = 50;
