@@ -89,6 +89,10 @@ pub const TARGETS: usize = 64;
 pub const CONNECT: Duration = Duration::from_secs(20);
 /// How long a debugger may take to answer what is not an evaluation.
 pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
+/// How long the program's own code may take to show its values: a `repr` can do anything.
+pub const VALUES: Duration = Duration::from_secs(5);
+/// How long that takes to end once it was interrupted.
+pub const INTERRUPT: Duration = Duration::from_secs(2);
 /// How long the program's last output may take to arrive after its end.
 pub const DRAIN: Duration = Duration::from_millis(500);
 /// Frames that come with a stop.

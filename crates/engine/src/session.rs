@@ -47,6 +47,7 @@ pub struct Session {
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
     targets: Targets,
+    breakpoints: Arc<Breakpoints>,
     stdin: tokio::sync::Mutex<Option<ChildStdin>>,
     /// The variables of the last stop that was told, by function, to say what changed.
     told: Mutex<Option<(String, BTreeMap<String, String>)>>,
@@ -91,8 +92,14 @@ impl Session {
         let stdin = started.program.pipes.stdin.take();
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
         let (shown, view) = watch::channel(Arc::new(View::default()));
-        let actor =
-            actor::Actor::new(id, shown, targets.clone(), Arc::clone(&output), breakpoints, log);
+        let actor = actor::Actor::new(
+            id,
+            shown,
+            targets.clone(),
+            Arc::clone(&output),
+            Arc::clone(&breakpoints),
+            log,
+        );
         // Ends with the program, or when it is told to stop.
         tokio::spawn(actor.run(started, inbox));
         Arc::new(Session {
@@ -104,6 +111,7 @@ impl Session {
             view,
             commands,
             targets,
+            breakpoints,
             stdin: tokio::sync::Mutex::new(stdin),
             told: Mutex::default(),
         })
@@ -183,6 +191,10 @@ impl Session {
         breakpoints: &Breakpoints,
         file: &std::path::Path,
     ) -> Vec<Result<Vec<Bound>, Failure>> {
+        // A session with breakpoints of its own has no others.
+        if !std::ptr::eq(&*self.breakpoints, breakpoints) {
+            return Vec::new();
+        }
         let wanted = breakpoints.wanted(file);
         let backends = self.backends();
         let sent = backends.iter().map(|backend| backend.set_breakpoints(file, &wanted));

@@ -50,12 +50,22 @@ impl Sessions {
         launch: Launch,
         progress: mpsc::Sender<String>,
     ) -> Result<Arc<Session>, Failure> {
+        self.launch_with(launch, Arc::clone(&self.breakpoints), progress).await
+    }
+
+    /// Starts a program with breakpoints of its own, which nobody else sees.
+    pub async fn launch_with(
+        &self,
+        launch: Launch,
+        breakpoints: Arc<Breakpoints>,
+        progress: mpsc::Sender<String>,
+    ) -> Result<Arc<Session>, Failure> {
         self.make_room()?;
         let adapter = adapter::choose(&launch)?;
         let around = Around {
             guard: self.guard.clone(),
             home: self.home.clone(),
-            breakpoints: Arc::clone(&self.breakpoints),
+            breakpoints: Arc::clone(&breakpoints),
             progress,
         };
         let started = adapter.start(&launch, around).await?;
@@ -63,7 +73,6 @@ impl Sessions {
         let name = launch.title();
         let language = adapter.language();
         self.log.append(Event::SessionStarted { session: id, name: name.clone(), language });
-        let breakpoints = Arc::clone(&self.breakpoints);
         let log = Arc::clone(&self.log);
         let session = Session::adopt(id, name, language, launch, started, breakpoints, log);
         self.known().insert(id, Arc::clone(&session));
@@ -89,6 +98,11 @@ impl Sessions {
             _ => Err(Failure::new(Code::NoSession, "several programs are being debugged")
                 .hint(names(&known))),
         }
+    }
+
+    /// Forgets a session that has ended.
+    pub fn forget(&self, id: SessionId) {
+        self.known().remove(&id);
     }
 
     /// How many programs are being debugged now.

@@ -100,6 +100,7 @@ fn check(toolset: &[String]) -> Result<(), Failure> {
     for name in toolset {
         if !TOOLS.iter().any(|tool| names(name, tool)) {
             let mut known: Vec<&str> = TOOLS.iter().map(Entry::family).collect();
+            known.sort_unstable();
             known.dedup();
             known.extend(["all", "slim"]);
             return Err(Failure::new(Code::InvalidParams, format!("no toolset `{name}`"))

@@ -38,14 +38,14 @@ fn tools_lists_what_the_server_offers() {
     assert_eq!(status["annotations"]["readOnlyHint"], true);
     assert!(status.get("outputSchema").is_none());
     let (_, slim, _) = at_home(&["tools", "--toolset", "slim"]);
-    assert!(slim.contains("server_status") && !slim.contains("timeline_note"));
+    assert!(slim.contains("debug_launch") && !slim.contains("timeline_note"));
     let (_, family, _) = at_home(&["tools", "--toolset", "server"]);
     assert!(family.contains("server_status") && !family.contains("timeline"));
     let (code, _, stderr) = at_home(&["tools", "--toolset", "nothing"]);
     assert_eq!(code, 1);
     assert!(
         stderr.contains("no toolset `nothing`")
-            && stderr.contains("hint: toolsets: server, timeline")
+            && stderr.contains("hint: toolsets: breakpoint, debug, server, timeline, all, slim")
     );
 }
 

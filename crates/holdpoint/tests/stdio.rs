@@ -39,7 +39,7 @@ fn every_revision_with_initialize_is_spoken() {
         assert_eq!(answer["result"]["protocolVersion"], protocol);
         assert_eq!(answer["result"]["serverInfo"]["name"], "holdpoint");
         let instructions = answer["result"]["instructions"].as_str().unwrap();
-        assert!(instructions.contains("server_status") && instructions.len() < 1_000);
+        assert!(instructions.contains("debug_launch") && instructions.len() < 1_000);
         assert!(rpc.text("server_status", json!({})).contains(protocol));
     }
 }
@@ -102,6 +102,11 @@ fn stdout_is_pure_for_every_tool() {
         rpc.call(name, json!({}));
         rpc.call(name, json!({ "no_such_parameter": 1 }));
     }
+    // A debugged program prints too, and its own stdout must not become ours.
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("noisy.py");
+    std::fs::write(&program, "import sys\nprint('out')\nprint('err', file=sys.stderr)\n").unwrap();
+    rpc.call("debug_probe", json!({ "program": program, "file": program, "line": 3 }));
     rpc.call("timeline_note", json!({ "text": "line one\nline two" }));
     let (status, stderr) = rpc.finish();
     assert!(status.success(), "{stderr}");

@@ -4,6 +4,7 @@
 //! [`Signal`]s here. Adapters name breakpoints by numbers of their own: this is the one place that knows both.
 
 mod connect;
+mod pydevd;
 mod translate;
 
 use std::{
@@ -24,6 +25,7 @@ use holdpoint_dap::{
 };
 
 pub use self::connect::Setup;
+use self::pydevd::Answer;
 use super::{
     Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread,
     Value, Variable, Wanted,
@@ -46,6 +48,8 @@ struct Known {
     capabilities: Capabilities,
     /// The adapter's number of a breakpoint → ours.
     breakpoints: Mutex<BTreeMap<i64, BreakpointId>>,
+    /// Python's own debugger is on the other end, which can do more than the protocol says.
+    is_pydevd: bool,
 }
 
 impl Dap {
@@ -160,7 +164,17 @@ impl Dap {
             variables_reference: *variables_reference,
             ..Default::default()
         };
-        let body = self.ask::<Variables>(arguments).await?;
+        let answer = self.ask_program::<Variables>(arguments, limits::VALUES).await;
+        let busy = || {
+            let text = format!("the program did not show its values in {:?}", limits::VALUES);
+            Failure::new(Code::Timeout, text)
+                .hint("one of them does not end; `debug_evaluate` shows them one by one")
+        };
+        let answer = answer.ok_or_else(busy)?;
+        let body = match answer.result {
+            Err(RequestError::Refused { .. }) if answer.interrupted => return Err(busy()),
+            result => result.map_err(refused)?,
+        };
         // Most adapters ignore paging of named children and send them all; we take our page.
         let all = body.variables.into_iter().map(translate::variable);
         Ok(all.skip(slice.start).take(slice.count).collect())
@@ -178,21 +192,30 @@ impl Dap {
             context: Some(t::EvaluateContext::Repl),
             ..Default::default()
         };
-        let asked = self.client.request::<Evaluate>(arguments);
-        let body = match tokio::time::timeout(patience, asked).await {
-            Ok(Ok(body)) => body,
-            Ok(Err(RequestError::Refused { message, .. })) => {
+        let answer = self.ask_program::<Evaluate>(arguments, patience).await;
+        let body = match answer {
+            Some(Answer { interrupted: true, .. }) => {
+                let shown = crate::budget::cut(expression, 200);
+                let text = format!("`{shown}` was not done after {patience:?} and was interrupted");
+                return Err(Failure::new(Code::Timeout, text)
+                    .hint("pass a larger `timeout_s`, or a cheaper expression"));
+            }
+            None => {
+                let shown = crate::budget::cut(expression, 200);
+                let text = format!("`{shown}` was not done after {patience:?} and goes on");
+                return Err(Failure::new(Code::Timeout, text)
+                    .hint("it cannot be interrupted where it is; `debug_stop` ends the program"));
+            }
+            Some(Answer { result: Ok(body), .. }) => body,
+            Some(Answer { result: Err(RequestError::Refused { message, .. }), .. }) => {
                 return Err(Failure::new(Code::EvaluateFailed, translate::last_line(&message)));
             }
-            Ok(Err(error)) => return Err(refused(error)),
-            Err(_) => {
-                return Err(Failure::new(
-                    Code::Timeout,
-                    format!("`{expression}` was not done after {patience:?}"),
-                )
-                .hint("pass a larger `timeout_s`, or a cheaper expression"));
-            }
+            Some(Answer { result: Err(error), .. }) => return Err(refused(error)),
         };
+        let nothing = body.result.is_empty() && body.type_name.is_none();
+        if nothing && self.is_expression(expression).await {
+            return Ok(translate::none());
+        }
         Ok(translate::evaluated(body))
     }
 

@@ -2,11 +2,16 @@
 
 pub(crate) mod r#continue;
 pub(crate) mod evaluate;
+pub(crate) mod exception;
 pub(crate) mod input;
 pub(crate) mod launch;
 pub(crate) mod output;
 pub(crate) mod pause;
+pub(crate) mod probe;
 pub(crate) mod report;
+pub(crate) mod restart;
+pub(crate) mod set_variable;
+pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod status;
 pub(crate) mod step;

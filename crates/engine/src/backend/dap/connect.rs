@@ -61,7 +61,8 @@ impl Dap {
         };
         let capabilities = client.request::<Initialize>(hello).await.map_err(refused)?;
         client.set_capabilities(&capabilities);
-        let known = Known { capabilities, breakpoints: Mutex::new(BTreeMap::new()) };
+        let is_pydevd = setup.adapter_id == "python";
+        let known = Known { capabilities, breakpoints: Mutex::new(BTreeMap::new()), is_pydevd };
         let dap = Dap { client, known: Arc::new(known) };
         let (sender, signals) = mpsc::channel(limits::MAILBOX);
         let early = dap.configure(&mut inbox, &setup).await?;

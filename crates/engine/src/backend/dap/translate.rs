@@ -141,6 +141,17 @@ pub(super) fn evaluated(body: t::EvaluateBody) -> Value {
     }
 }
 
+/// Python's `None`, which its debugger does not show.
+pub(super) fn none() -> Value {
+    Value {
+        text: "None".to_owned(),
+        kind: Some("NoneType".to_owned()),
+        children: None,
+        indexed: None,
+        named: None,
+    }
+}
+
 pub(super) fn assigned(body: t::SetValueBody) -> Value {
     Value {
         text: body.value,

@@ -11,7 +11,6 @@ use holdpoint_engine::{
     failure::{Code, Failure},
     ids::Epoch,
     launch::Launch as Spec,
-    session::Outcome,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -27,38 +26,38 @@ pub(crate) struct Launch;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
     /// The file to run. Exactly one of `program`, `module` and `command`.
-    program: Option<PathBuf>,
+    pub(crate) program: Option<PathBuf>,
     /// A Python module to run, as `python -m` would.
-    module: Option<String>,
+    pub(crate) module: Option<String>,
     /// A command line, such as `pytest tests/test_a.py -k total`.
-    command: Option<String>,
+    pub(crate) command: Option<String>,
     /// `python`; told by the file or command when left out.
-    language: Option<String>,
+    pub(crate) language: Option<String>,
     /// Arguments of the program.
     #[serde(default)]
-    args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// Working folder; default: the program's own folder.
-    cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// Environment variables on top of ours.
     #[serde(default)]
-    env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, String>,
     /// Stop before the first line (default true).
-    stop_on_entry: Option<bool>,
+    pub(crate) stop_on_entry: Option<bool>,
     /// Breakpoints to set first: `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.
     #[serde(default)]
-    breakpoints: Vec<Point>,
+    pub(crate) breakpoints: Vec<Point>,
     /// Written to the program's stdin, which then ends.
-    stdin: Option<String>,
+    pub(crate) stdin: Option<String>,
     /// Path of the interpreter; default: the project's venv, then PATH.
-    interpreter: Option<PathBuf>,
+    pub(crate) interpreter: Option<PathBuf>,
     /// Do not stop or step in libraries (default true).
-    just_my_code: Option<bool>,
+    pub(crate) just_my_code: Option<bool>,
     /// Seconds to wait for the first stop (default 30).
-    timeout_s: Option<f64>,
+    pub(crate) timeout_s: Option<f64>,
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Point {
+pub(crate) struct Point {
     file: PathBuf,
     line: u32,
     condition: Option<String>,
@@ -76,72 +75,67 @@ impl Tool for Launch {
 
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let patience = super::wait::patience(params.timeout_s, Self::TIMEOUT);
-        let (spec, points) = params.resolve()?;
+        let spec = resolve(&params)?;
         let sessions = &app.engine.sessions;
-        for point in points {
-            sessions.breakpoints.set(point)?;
+        for point in params.breakpoints {
+            sessions.breakpoints.set(point.place(&spec.cwd))?;
         }
         call.doing(format!("starting {}", spec.title()));
-        let stdin = spec.stdin.clone();
         let session = sessions.launch(spec, call.follow()).await?;
-        if let Some(text) = stdin {
-            session.input(&text, true).await?;
+        if let Some(text) = &session.launch.stdin {
+            session.input(text, true).await?;
         }
         call.doing("waiting for the first stop");
         let found = session.wait(Epoch::default(), patience).await;
-        if let Outcome::Running = found
-            && !session.launch.stop_on_entry
-        {
-            return report::outcome(&session, found, 0, patience).await;
-        }
         report::outcome(&session, found, 0, patience).await
     }
 }
 
-impl Params {
-    /// Paths made whole; what cannot run is refused before anything is started.
-    fn resolve(self) -> Result<(Spec, Vec<Place>), Failure> {
-        let here = std::env::current_dir()
-            .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
-        let base = self.cwd.as_deref().map(|cwd| here.join(cwd));
-        if let Some(folder) = base.as_deref().filter(|folder| !folder.is_dir()) {
-            return Err(not_there(folder, "a folder"));
-        }
-        let from = base.clone().unwrap_or_else(|| here.clone());
-        let program = self.program.map(|program| absolute(&from, &program));
-        if let Some(file) = program.as_deref().filter(|file| !file.is_file()) {
-            return Err(not_there(file, "a file"));
-        }
-        let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
-        let cwd = base.or(own).unwrap_or(here);
-        let command = match &self.command {
-            None => Vec::new(),
-            Some(line) => shlex::split(line).ok_or_else(|| {
-                Failure::new(Code::InvalidParams, format!("`{line}` has an open quote"))
-            })?,
-        };
-        let points = self.breakpoints.into_iter().map(|point| Place {
-            file: absolute(&cwd, &point.file),
-            line: point.line,
+/// Paths made whole; what cannot run is refused before anything is started.
+pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
+    let here = std::env::current_dir()
+        .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
+    let base = params.cwd.as_deref().map(|cwd| here.join(cwd));
+    if let Some(folder) = base.as_deref().filter(|folder| !folder.is_dir()) {
+        return Err(not_there(folder, "a folder"));
+    }
+    let from = base.clone().unwrap_or_else(|| here.clone());
+    let program = params.program.as_ref().map(|program| absolute(&from, program));
+    if let Some(file) = program.as_deref().filter(|file| !file.is_file()) {
+        return Err(not_there(file, "a file"));
+    }
+    let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
+    let cwd = base.or(own).unwrap_or(here);
+    let command = match &params.command {
+        None => Vec::new(),
+        Some(line) => shlex::split(line).ok_or_else(|| {
+            Failure::new(Code::InvalidParams, format!("`{line}` has an open quote"))
+        })?,
+    };
+    Ok(Spec {
+        program,
+        module: params.module.clone(),
+        command,
+        language: params.language.clone(),
+        args: params.args.clone(),
+        cwd,
+        env: params.env.clone(),
+        stop_on_entry: params.stop_on_entry.unwrap_or(true),
+        stdin: params.stdin.clone(),
+        interpreter: params.interpreter.clone(),
+        just_my_code: params.just_my_code.unwrap_or(true),
+    })
+}
+
+impl Point {
+    fn place(self, cwd: &Path) -> Place {
+        Place {
+            file: absolute(cwd, &self.file),
+            line: self.line,
             column: None,
-            condition: point.condition,
-            hit_condition: point.hit_condition,
-        });
-        let points = points.collect();
-        let spec = Spec {
-            program,
-            module: self.module,
-            command,
-            language: self.language,
-            args: self.args,
-            cwd,
-            env: self.env,
-            stop_on_entry: self.stop_on_entry.unwrap_or(true),
-            stdin: self.stdin,
-            interpreter: self.interpreter,
-            just_my_code: self.just_my_code.unwrap_or(true),
-        };
-        Ok((spec, points))
+            condition: self.condition,
+            hit_condition: self.hit_condition,
+        }
     }
 }
 

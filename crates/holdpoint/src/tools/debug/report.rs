@@ -32,11 +32,8 @@ pub(crate) async fn outcome(
 }
 
 async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
-    let mut text = header(session, shown);
+    let mut text = head(session, shown);
     if let Some(top) = shown.stack.frames.first() {
-        if let Some(source) = around(top) {
-            text += &format!("\n{source}");
-        }
         if let Ok(backend) = session.backend(shown.stop.thread.target) {
             text += &changed(session, &backend, top).await;
         }
@@ -49,6 +46,15 @@ async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, 
         "seq": shown.seq,
     });
     Ok(Answer::new(text, &data)?.into())
+}
+
+/// The header and the source around it.
+pub(crate) fn head(session: &Session, shown: &Shown) -> String {
+    let header = header(session, shown);
+    match shown.stack.frames.first().and_then(around) {
+        Some(source) => format!("{header}\n{source}"),
+        None => header,
+    }
 }
 
 /// `Stopped (breakpoint 1) at orders.py:19 in process · s1`
@@ -111,7 +117,7 @@ async fn changed(session: &Session, backend: &Backend, top: &Frame) -> String {
     format!("\n{title}:\n{}{rest}", shown.join("\n"))
 }
 
-fn new_output(text: &Text) -> String {
+pub(crate) fn new_output(text: &Text) -> String {
     if text.text.trim().is_empty() {
         return String::new();
     }

@@ -70,7 +70,7 @@ impl Tool for Stack {
 }
 
 /// `#0   process                        (orders.py:19)`; `·` marks code that is not the user's.
-fn line(number: usize, frame: &Frame, session: &Session) -> String {
+pub(super) fn line(number: usize, frame: &Frame, session: &Session) -> String {
     let mark = if frame.is_user { " " } else { "·" };
     let place = report::place(frame, session);
     format!("#{number:<3}{mark}{:<30} ({place}:{})", frame.function, frame.line)

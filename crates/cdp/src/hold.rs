@@ -1,0 +1,135 @@
+//! Holding a program before each script that has a source map, to place breakpoints in it in time.
+//!
+//! A script runs the moment it is parsed: a breakpoint that needs its map first comes too late. V8's
+//! own instrumentation stops before ES modules, but not before CommonJS modules, which Node compiles
+//! to functions; and in Node's loader no breakpoint binds by line. So for CommonJS we stop at calls
+//! of the loader's `_compile`, which is given file and text, when the text names a map. At a stop of
+//! either kind the map can be read and breakpoints set by URL; they bind before anything runs.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::{
+    client::Client,
+    error::Error,
+    scripts::path_of_url,
+    source_map::{self, MapFailure, SourceMap},
+    types::{
+        BreakpointId, Paused,
+        debugger::{
+            EvaluateOnCallFrame, Instrumentation, SetBreakpointOnFunctionCall,
+            SetInstrumentationBreakpoint,
+        },
+        runtime::Evaluate,
+    },
+};
+
+/// Before Node 20.16 a program has no such function, and `require` comes with the console's helpers.
+const COMPILE: &str = "(process.getBuiltinModule ?? require)('module').prototype._compile";
+const NAMES_A_MAP: &str =
+    "typeof arguments[0] === 'string' && arguments[0].includes('sourceMappingURL=')";
+/// The last one counts.
+const FILE_AND_MAP: &str = "[String(arguments[1]), arguments[0].slice(\
+     arguments[0].lastIndexOf('sourceMappingURL=') + 17).match(/^\\S*/)[0]]";
+
+/// The stops of one thread that wait before scripts with maps. Nobody else asked for them: resume
+/// when the breakpoints are set.
+#[derive(Clone, Debug)]
+pub struct Hold {
+    modules: BreakpointId,
+    /// `None` where the loader is not what we know.
+    commonjs: Option<BreakpointId>,
+}
+
+/// A script that has not run yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    pub file: PathBuf,
+    pub source_map_url: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Instrumented {
+    #[serde(default)]
+    url: String,
+    #[serde(default, rename = "sourceMapURL")]
+    source_map_url: String,
+}
+
+impl Hold {
+    /// Call it at the entry stop: before, the program has no loader.
+    pub async fn set(client: &Client) -> Result<Hold, Error> {
+        let instrumentation = Instrumentation::BeforeScriptWithSourceMapExecution;
+        let modules = client.send(SetInstrumentationBreakpoint { instrumentation }).await?;
+        let compile = Evaluate {
+            expression: COMPILE.to_owned(),
+            include_command_line_api: true,
+            silent: true,
+            ..Evaluate::default()
+        };
+        let compile = client.send(compile).await?;
+        let function = match compile.exception_details {
+            None if compile.result.kind == "function" => compile.result.object_id,
+            None | Some(_) => None,
+        };
+        let commonjs = match function {
+            Some(object_id) => {
+                let condition = Some(NAMES_A_MAP.to_owned());
+                let command = SetBreakpointOnFunctionCall { object_id, condition };
+                Some(client.send(command).await?.breakpoint_id)
+            }
+            None => {
+                tracing::debug!("no CommonJS loader: only ES modules are held");
+                None
+            }
+        };
+        Ok(Hold { modules: modules.breakpoint_id, commonjs })
+    }
+
+    /// All of it, to remove.
+    pub fn breakpoints(&self) -> impl Iterator<Item = &BreakpointId> {
+        std::iter::once(&self.modules).chain(&self.commonjs)
+    }
+
+    /// Whether a stop is one of these.
+    pub fn is_at(&self, paused: &Paused) -> bool {
+        paused.reason == "instrumentation" || self.is_commonjs(paused)
+    }
+
+    /// The script that waits; `None` for other stops, and for scripts that are no files.
+    pub async fn held(&self, client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
+        if self.is_commonjs(paused) {
+            return commonjs(client, paused).await;
+        }
+        let data = paused.data.clone().filter(|_| paused.reason == "instrumentation");
+        let script = data.and_then(|data| serde_json::from_value::<Instrumented>(data).ok());
+        Ok(script.and_then(|Instrumented { url, source_map_url }| {
+            Some(Held { file: path_of_url(&url)?, source_map_url })
+        }))
+    }
+
+    fn is_commonjs(&self, paused: &Paused) -> bool {
+        self.commonjs.as_ref().is_some_and(|id| paused.hit_breakpoints.contains(id))
+    }
+}
+
+impl Held {
+    /// Reads files.
+    pub fn source_map(&self) -> Result<Option<SourceMap>, MapFailure> {
+        let name = self.file.display().to_string();
+        source_map::load(&name, Some(&self.file), &self.source_map_url)
+    }
+}
+
+async fn commonjs(client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
+    let Some(frame) = paused.call_frames.first() else { return Ok(None) };
+    let mut command = EvaluateOnCallFrame::new(frame.call_frame_id.clone(), FILE_AND_MAP);
+    command.return_by_value = true;
+    let value = client.send(command).await?.result.value.unwrap_or_default();
+    let Ok((file, source_map_url)) = serde_json::from_value::<(PathBuf, String)>(value) else {
+        return Ok(None);
+    };
+    Ok(Some(Held { file, source_map_url }))
+}

@@ -1,0 +1,117 @@
+//! What only Python's debugger can do: break off what a stopped thread computes for us, and tell an
+//! expression from a statement.
+//!
+//! An evaluation runs on the stopped thread itself; a request without a frame runs on a thread of the
+//! debugger, which is therefore free when the other is stuck.
+
+use holdpoint_dap::{Request, RequestError, request::Evaluate, types as t};
+
+use super::Dap;
+use crate::limits;
+
+/// Raises in whatever thread works on a request of ours: an ordinary exception first, so that only the
+/// one value is lost whose `repr` hangs; then, where a system call does not return, as Ctrl-C does.
+const INTERRUPT: &str = "\
+def holdpoint_interrupt():
+    import ctypes, signal, sys, threading, time
+    work = ('internal_evaluate_expression_json', 'internal_get_variable_json',
+            'internal_change_variable_json', 'internal_set_expression_json')
+    def busy():
+        found = set()
+        for ident, frame in sys._current_frames().items():
+            while frame is not None and ident != threading.get_ident():
+                if frame.f_code.co_name in work:
+                    found.add(ident)
+                frame = frame.f_back
+        return found
+    throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    for ident in busy():
+        throw(ctypes.c_ulong(ident), ctypes.py_object(TimeoutError))
+        until = time.monotonic() + 0.2
+        while ident in busy() and time.monotonic() < until:
+            time.sleep(0.01)
+        ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if ident in busy() and ident == threading.main_thread().ident and ours:
+            throw(ctypes.c_ulong(ident), None)
+            signal.pthread_kill(ident, signal.SIGINT)
+holdpoint_interrupt()
+";
+
+/// An answer, and whether it came only because we broke the work off.
+pub(super) struct Answer<B> {
+    pub(super) result: Result<B, RequestError>,
+    pub(super) interrupted: bool,
+}
+
+impl Dap {
+    /// Asks for something that runs the program's own code, which may never end. `None` when it could not
+    /// be broken off either.
+    pub(super) async fn ask_program<R: Request>(
+        &self,
+        arguments: R::Arguments,
+        patience: std::time::Duration,
+    ) -> Option<Answer<R::Body>> {
+        let mut unfinished = Unfinished { dap: self.clone(), is_running: true };
+        let asked = self.client.request::<R>(arguments);
+        tokio::pin!(asked);
+        let in_time = tokio::time::timeout(patience, &mut asked).await;
+        unfinished.is_running = false;
+        if let Ok(result) = in_time {
+            return Some(Answer { result, interrupted: false });
+        }
+        self.interrupt().await;
+        let late = tokio::time::timeout(limits::INTERRUPT, asked).await.ok();
+        late.map(|result| Answer { result, interrupted: true })
+    }
+
+    /// Best effort: what cannot be broken off is told by the request that does not end.
+    async fn interrupt(&self) {
+        if !self.known.is_pydevd {
+            return;
+        }
+        let asked = self.client.request::<Evaluate>(silent(INTERRUPT));
+        match tokio::time::timeout(limits::INTERRUPT, asked).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "an evaluation was not broken off"),
+            Err(_) => tracing::debug!("an evaluation was not broken off in time"),
+        }
+    }
+
+    /// `None` and a statement look the same in pydevd's answer; this tells them apart.
+    pub(super) async fn is_expression(&self, text: &str) -> bool {
+        if !self.known.is_pydevd {
+            return false;
+        }
+        // As serde_json writes a string, so does Python.
+        let Ok(literal) = serde_json::to_string(text) else { return false };
+        let question = format!("compile({literal}, 'it', 'eval')");
+        let asked = self.client.request::<Evaluate>(silent(&question));
+        let answer = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await;
+        answer.is_ok_and(|answer| answer.is_ok())
+    }
+}
+
+/// Without a frame, and without its output being shown.
+fn silent(expression: &str) -> t::EvaluateArguments {
+    t::EvaluateArguments {
+        expression: expression.to_owned(),
+        context: Some(t::EvaluateContext::Watch),
+        ..Default::default()
+    }
+}
+
+/// Whoever stops waiting must not leave the thread stuck: the next request would wait for it.
+struct Unfinished {
+    dap: Dap,
+    is_running: bool,
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.is_running {
+            let dap = self.dap.clone();
+            // Ends by itself, within its own deadline.
+            tokio::spawn(async move { dap.interrupt().await });
+        }
+    }
+}

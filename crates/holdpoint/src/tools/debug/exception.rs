@@ -1,0 +1,113 @@
+//! `debug_exception`: what went wrong at an exception stop, with every frame's variables.
+
+use holdpoint_engine::{
+    backend::Frame,
+    budget::{self, Budget, Lines},
+    failure::{Code, Failure},
+    inspect,
+    session::Session,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::report;
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Stopped,
+};
+
+pub(crate) struct Exception;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// At most this many frames (default 8).
+    limit: Option<usize>,
+}
+
+impl Tool for Exception {
+    const NAME: &'static str = "debug_exception";
+    const ABOUT: &'static str = "At an exception stop: type, message, cause chain, and each frame's \
+        variables, with the first frame in your own code marked.";
+    const EFFECT: Effect = Effect::Reads;
+    type Scope = Stopped;
+    type Params = Params;
+
+    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+        if at.shown.stop.reason.as_str() != "exception" {
+            let reason = at.shown.stop.reason.as_str();
+            return Err(Failure::new(
+                Code::NotFound,
+                format!("the program stopped at a {reason}, not at an exception"),
+            )
+            .hint("`breakpoint_set_exception` chooses which exceptions stop"));
+        }
+        let info = at.backend.exception(at.shown.stop.thread.thread).await?;
+        let mut lines = Lines::within(call.budget);
+        lines.always(&format!("{}: {}", info.kind, budget::cut(&info.message, 1_000)));
+        for cause in causes(info.trace.as_deref().unwrap_or_default()) {
+            lines.push(&cause);
+        }
+        let limit = params.limit.unwrap_or(8).clamp(1, 100);
+        let mut rows = Vec::new();
+        let mut marked = false;
+        for (number, frame) in at.shown.stack.frames.iter().take(limit).enumerate() {
+            let mark = !marked && frame.is_user;
+            marked |= mark;
+            if !lines.push(&head(number, frame, &at.session, mark)) {
+                break;
+            }
+            rows.push(describe(&at, frame, &mut lines).await);
+        }
+        let left = at.shown.stack.frames.len().saturating_sub(rows.len());
+        if left > 0 {
+            lines.always(&format!(
+                "… {left} more frames: debug_exception {{\"limit\": 100, \"budget_tokens\": 5000}}"
+            ));
+        }
+        let data = json!({ "type": info.kind, "message": info.message, "frames": rows, "trace": info.trace.map(|it| budget::cut(&it, 4_000)) });
+        Ok(Answer::new(lines.into_text(), &data)?.into())
+    }
+}
+
+fn head(number: usize, frame: &Frame, session: &Session, mark: bool) -> String {
+    let here = if mark { "  ← your code" } else { "" };
+    format!("#{number} {} ({}:{}){here}", frame.function, report::place(frame, session), frame.line)
+}
+
+async fn describe(at: &Stopped, frame: &Frame, lines: &mut Lines) -> Value {
+    let locals = inspect::locals(&at.backend, &frame.id).await.unwrap_or_default();
+    let listed = inspect::list(&locals, Budget::tokens(200), 120);
+    for line in listed.text.lines() {
+        lines.push(&format!("  {line}"));
+    }
+    let shown = listed
+        .shown
+        .iter()
+        .map(|it| json!({ "name": it.name, "value": budget::cut(&it.value.text, 120) }));
+    json!({
+        "function": frame.function, "line": frame.line, "user_code": frame.is_user,
+        "file": frame.file.as_ref().map(|it| it.display().to_string()),
+        "locals": shown.collect::<Vec<Value>>(),
+    })
+}
+
+/// The lines of a trace that name the exceptions before this one, newest cause first.
+fn causes(trace: &str) -> Vec<String> {
+    let parts: Vec<&str> = trace
+        .split("The above exception was the direct cause of the following exception:")
+        .flat_map(|part| {
+            part.split("During handling of the above exception, another exception occurred:")
+        })
+        .collect();
+    let last_line =
+        |part: &&str| part.trim().lines().next_back().unwrap_or_default().trim().to_owned();
+    let before = parts.split_last().map(|(_, before)| before).unwrap_or_default();
+    before
+        .iter()
+        .rev()
+        .map(last_line)
+        .filter(|it| !it.is_empty())
+        .map(|it| format!("caused by {it}"))
+        .collect()
+}

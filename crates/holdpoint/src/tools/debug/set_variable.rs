@@ -1,0 +1,62 @@
+//! `debug_set_variable`: give a variable of the stopped program another value.
+
+use holdpoint_engine::{
+    backend::ScopeKind,
+    failure::{Code, Failure},
+    inspect, limits,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::session::Stopped,
+};
+
+pub(crate) struct SetVariable;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// The variable's name in the frame.
+    name: String,
+    /// The new value, as an expression in the program's language.
+    value: String,
+    /// Number of a frame in `debug_stack` (default 0).
+    #[serde(default)]
+    frame: usize,
+}
+
+impl Tool for SetVariable {
+    const NAME: &'static str = "debug_set_variable";
+    const ABOUT: &'static str = "Give a local variable of the stopped program another value; says \
+        the value it has afterwards.";
+    const EFFECT: Effect = Effect::Sets;
+    type Scope = Stopped;
+    type Params = Params;
+
+    async fn run(at: Stopped, params: Params, _: Call) -> Result<Reply, Failure> {
+        let frame = super::evaluate::frame(&at, params.frame).await?;
+        let locals = inspect::locals(&at.backend, &frame).await?;
+        if !locals.iter().any(|it| it.name == params.name) {
+            let names: Vec<&str> = locals.iter().map(|it| it.name.as_str()).collect();
+            let text = format!("no local variable `{}`", params.name);
+            return Err(Failure::new(Code::NotFound, text)
+                .hint(format!("locals: {}; `debug_evaluate` makes new ones", names.join(", "))));
+        }
+        let scopes = at.backend.scopes(&frame).await?;
+        let mut last = Failure::new(Code::NotFound, "the frame has no scope of its own");
+        for scope in scopes.iter().filter(|scope| scope.kind == ScopeKind::Local) {
+            match at.backend.assign(&scope.children, &params.name, &params.value).await {
+                Ok(value) => {
+                    let text = inspect::one_line(&params.name, &value, limits::VALUE_BYTES);
+                    let data =
+                        json!({ "name": params.name, "value": value.text, "type": value.kind });
+                    return Ok(Answer::new(text, &data)?.into());
+                }
+                Err(failure) => last = failure,
+            }
+        }
+        Err(last)
+    }
+}

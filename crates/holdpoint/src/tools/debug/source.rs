@@ -1,0 +1,93 @@
+//! `debug_source`: lines of a file, or around a frame.
+
+use std::path::{Path, PathBuf};
+
+use holdpoint_engine::{
+    budget,
+    failure::{Code, Failure},
+    inspect,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::{debug::launch::absolute, session::Known},
+};
+
+pub(crate) struct Source;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// A file, absolute or relative to the program's folder. Without it: the file of `frame`.
+    file: Option<PathBuf>,
+    /// Number of a frame in `debug_stack` (default 0).
+    #[serde(default)]
+    frame: usize,
+    /// Which lines: `10-40`, or `25` for the lines around it. Default: around the frame's line.
+    lines: Option<String>,
+}
+
+/// Lines before and after a single line that was asked for.
+const AROUND: u32 = 10;
+
+impl Tool for Source {
+    const NAME: &'static str = "debug_source";
+    const ABOUT: &'static str = "Show source lines: of a file, or around a frame of the stopped \
+        program.";
+    const EFFECT: Effect = Effect::Reads;
+    type Scope = Known;
+    type Params = Params;
+
+    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+        let shown = session.view().stop.clone();
+        let frame = shown.as_ref().and_then(|shown| shown.stack.frames.get(params.frame));
+        let file = match (&params.file, frame.and_then(|frame| frame.file.clone())) {
+            (Some(file), _) => absolute(&session.launch.cwd, file),
+            (None, Some(file)) => file,
+            (None, None) => {
+                return Err(Failure::new(Code::NotFound, "no file: the program stands in none")
+                    .hint("pass `file`"));
+            }
+        };
+        let here = frame.filter(|frame| frame.file.as_ref() == Some(&file)).map(|it| it.line);
+        let (first, last) = range(params.lines.as_deref(), here)?;
+        let marked = here.map(|line| (line, None));
+        show(&file, first, last, marked, call.budget.bytes())
+    }
+}
+
+fn range(lines: Option<&str>, here: Option<u32>) -> Result<(u32, u32), Failure> {
+    let around = |line: u32| (line.saturating_sub(AROUND).max(1), line.saturating_add(AROUND));
+    let Some(text) = lines else { return Ok(here.map_or((1, 2 * AROUND), around)) };
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let parsed = match text.split_once('-') {
+        Some((first, last)) => number(first).zip(number(last)),
+        None => number(text).map(around),
+    };
+    parsed.filter(|(first, last)| first <= last).ok_or_else(|| {
+        Failure::new(Code::InvalidParams, format!("`{text}` is not a range of lines"))
+            .hint("write `10-40`, or `25` for the lines around it")
+    })
+}
+
+fn show(
+    file: &Path,
+    first: u32,
+    last: u32,
+    marked: Option<(u32, Option<u32>)>,
+    bytes: usize,
+) -> Result<Reply, Failure> {
+    let view = inspect::snippet(file, first, last, marked).ok_or_else(|| {
+        Failure::new(Code::NotFound, format!("`{}` cannot be read as source", file.display()))
+    })?;
+    if view.text.is_empty() {
+        let text = format!("`{}` has {} lines", file.display(), view.lines);
+        return Err(Failure::new(Code::InvalidParams, text).hint("ask for lines that exist"));
+    }
+    let text =
+        format!("{} ({} lines)\n{}", file.display(), view.lines, budget::cut(&view.text, bytes));
+    let data = json!({ "file": file.display().to_string(), "lines": view.lines, "first": first });
+    Ok(Answer::new(text, &data)?.into())
+}

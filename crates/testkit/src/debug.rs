@@ -1,0 +1,271 @@
+//! Line debugging through MCP: one server whose every process carries a mark, programs with marked lines,
+//! answers that keep to their budget.
+//!
+//! When a [`Debug`] is dropped its server ends, and nothing that it started may be left.
+
+use std::{
+    fs::{File, OpenOptions},
+    path::{Path, PathBuf},
+    process::Command,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::{
+    process::Process,
+    rpc::{Rpc, text},
+    until,
+};
+
+/// Bytes of an answer's text, and of its data, when the call asks for no more.
+const TEXT_BYTES: usize = 6_000;
+const DATA_BYTES: usize = 12_000;
+/// How long a process may outlive the server that started it.
+const GONE: Duration = Duration::from_secs(5);
+/// In the environment of everything that a test starts.
+const MARK: &str = "HOLDPOINT_TEST_ID";
+
+pub struct Debug {
+    pub rpc: Rpc,
+    mark: String,
+}
+
+/// What a tool said.
+#[derive(Debug, Clone)]
+pub struct Said {
+    pub text: String,
+    pub data: Value,
+}
+
+impl Debug {
+    /// A server of its own, with a home that others may share.
+    pub fn start(bin: &str, home: &Path) -> Debug {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let mark = format!("{}-{next}-{}", std::process::id(), started.as_nanos());
+        let mut process = Process::start_at(bin, &["mcp", "--port", "0"], home, |command| {
+            command.env(MARK, &mark).env_remove("VIRTUAL_ENV");
+            // pip reads its configuration there.
+            if let Some(home) = std::env::var_os("HOME") {
+                command.env("HOME", home);
+            }
+        });
+        let stdin = process.child().stdin.take().expect("a pipe");
+        let stdout = process.child().stdout.take().expect("a pipe");
+        let mut rpc = Rpc::over(process, Box::new(stdin), Box::new(stdout));
+        rpc.initialize("2025-11-25");
+        Debug { rpc, mark }
+    }
+
+    /// Calls a tool that succeeds, within the default budget.
+    #[track_caller]
+    pub fn ok(&mut self, tool: &str, arguments: Value) -> Said {
+        let said = self.call(tool, arguments);
+        assert!(said.1, "{tool}: {}", said.0.text);
+        said.0
+    }
+
+    /// Calls a tool that fails; its text begins with the code.
+    #[track_caller]
+    pub fn fails(&mut self, tool: &str, arguments: Value) -> Said {
+        let said = self.call(tool, arguments);
+        assert!(!said.1, "{tool} did not fail: {}", said.0.text);
+        assert!(said.0.text.starts_with("[E_"), "no code: {}", said.0.text);
+        said.0
+    }
+
+    #[track_caller]
+    fn call(&mut self, tool: &str, arguments: Value) -> (Said, bool) {
+        let id = self.ask(tool, arguments);
+        let answer = self.rpc.answer(id);
+        Said::of(tool, &answer)
+    }
+
+    /// Sends a call; [`Debug::answer`] waits for it. Signs of life keep a long one from its deadline.
+    pub fn ask(&mut self, tool: &str, arguments: Value) -> u64 {
+        let meta = json!({ "progressToken": tool });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        self.rpc.ask("tools/call", params)
+    }
+
+    #[track_caller]
+    pub fn answer(&mut self, id: u64) -> Said {
+        let answer = self.rpc.answer(id);
+        Said::of("the call", &answer).0
+    }
+
+    /// The text of `debug_evaluate`.
+    #[track_caller]
+    pub fn eval(&mut self, expression: &str) -> String {
+        self.ok("debug_evaluate", json!({ "expression": expression })).text
+    }
+
+    /// Continues to the next stop or the end.
+    #[track_caller]
+    pub fn go(&mut self) -> Said {
+        self.ok("debug_continue", json!({}))
+    }
+
+    /// Everything the program wrote, once it holds `wanted`.
+    #[track_caller]
+    pub fn wrote(&mut self, wanted: &str) -> String {
+        until(wanted, || {
+            let text = self.ok("debug_output", json!({})).text;
+            text.contains(wanted).then_some(text)
+        })
+    }
+
+    /// The processes that carry this server's mark, without the server.
+    pub fn children(&self) -> Vec<String> {
+        let wanted = format!("{MARK}={}", self.mark);
+        let server = self.rpc.process.id().to_string();
+        let entries = std::fs::read_dir("/proc").unwrap().flatten();
+        let pids = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let ours = |pid: &String| {
+            let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            *pid != server && environment.split(|byte| *byte == 0).any(|it| it == wanted.as_bytes())
+        };
+        pids.filter(|pid| pid.starts_with(|it: char| it.is_ascii_digit())).filter(ours).collect()
+    }
+
+    /// Nothing that the server started may live on.
+    #[track_caller]
+    pub fn nothing_is_left(&self) {
+        let started = Instant::now();
+        loop {
+            let left = self.children();
+            if left.is_empty() {
+                return;
+            }
+            let command = |pid: &String| std::fs::read(format!("/proc/{pid}/cmdline"));
+            let commands: Vec<String> = left
+                .iter()
+                .filter_map(|pid| command(pid).ok())
+                .map(|bytes| String::from_utf8_lossy(&bytes).replace('\0', " "))
+                .collect();
+            assert!(started.elapsed() < GONE, "left behind: {left:?} {commands:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Debug {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            return;
+        }
+        self.rpc.close_stdin();
+        if self.rpc.process.is_running() {
+            let (status, stderr) = self.rpc.process.end();
+            assert!(status.success() && stderr.is_empty(), "{status}: {stderr}");
+        }
+        self.nothing_is_left();
+    }
+}
+
+impl Said {
+    /// The answer, and whether it is a success.
+    #[track_caller]
+    fn of(tool: &str, answer: &Value) -> (Said, bool) {
+        let result = answer.get("result").unwrap_or_else(|| panic!("{tool} answered {answer}"));
+        let said = Said { text: text(result), data: result["structuredContent"].clone() };
+        let data = said.data.to_string().len();
+        assert!(said.text.len() < TEXT_BYTES, "{tool}: {} bytes of text", said.text.len());
+        assert!(data < DATA_BYTES, "{tool}: {data} bytes of data");
+        (said, result["isError"] != true)
+    }
+
+    /// Asserts that the text holds each of these.
+    #[track_caller]
+    pub fn has(&self, wanted: &[&str]) -> &Said {
+        for wanted in wanted {
+            assert!(self.text.contains(wanted), "no `{wanted}` in: {}", self.text);
+        }
+        self
+    }
+
+    /// Asserts that the program stands there, and why.
+    #[track_caller]
+    pub fn stands(&self, reason: &str, line: usize) -> &Said {
+        assert_eq!(self.data["state"], "stopped", "{}", self.text);
+        let stop = &self.data["stop"];
+        assert_eq!((&stop["reason"], &stop["line"]), (&json!(reason), &json!(line)), "{}", self.text);
+        self
+    }
+
+    /// Asserts that the program has ended so.
+    #[track_caller]
+    pub fn ended(&self, exit: Value) -> &Said {
+        assert_eq!(self.data["state"], "ended", "{}", self.text);
+        assert_eq!(self.data["exit"], exit, "{}", self.text);
+        self
+    }
+}
+
+/// The line of a file that is marked `# BP: name`.
+#[track_caller]
+pub fn line(file: &Path, name: &str) -> usize {
+    let text = std::fs::read_to_string(file).unwrap();
+    let mark = format!("BP: {name}");
+    let found = text.lines().position(|line| line.trim_end().ends_with(&mark));
+    found.unwrap_or_else(|| panic!("no `{mark}` in {}", file.display())) + 1
+}
+
+/// What Python tests share: a home where Holdpoint keeps the debugger it provides.
+pub struct Python {
+    pub home: PathBuf,
+    /// The interpreter behind `python3`, without a version manager's script in between.
+    pub path: String,
+}
+
+/// Lets Holdpoint provide its debugger once, whoever comes first, in whichever process.
+pub fn python(bin: &str, folder: &str) -> &'static Python {
+    static ONCE: OnceLock<Python> = OnceLock::new();
+    ONCE.get_or_init(|| {
+        let home = Path::new(folder).join("python-home");
+        std::fs::create_dir_all(&home).unwrap();
+        let _held = held(&home.join("provide.lock"));
+        let python = Python { path: ask_python("import sys; print(sys.executable)"), home };
+        let mut debug = Debug::start(bin, &python.home);
+        let program = python.home.join("first.py");
+        std::fs::write(&program, "print('ready')\n").unwrap();
+        let launch = json!({ "program": program, "interpreter": python.path, "timeout_s": 170 });
+        debug.ok("debug_launch", launch).stands("entry", 1);
+        drop(debug);
+        python
+    })
+}
+
+/// What `python3` prints.
+pub fn ask_python(code: &str) -> String {
+    let output = Command::new("python3").args(["-c", code]).output().expect("python3 on PATH");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+impl Python {
+    /// A folder from which Python imports pytest; empty when it has one already.
+    pub fn pytest(&self) -> PathBuf {
+        let folder = self.home.join("pytest");
+        let _held = held(&self.home.join("pytest.lock"));
+        let has = ask_python("import importlib.util as u; print(bool(u.find_spec('pytest')))");
+        if has != "True" && !folder.is_dir() {
+            let mut pip = Command::new(&self.path);
+            pip.args(["-m", "pip", "install", "--quiet", "pytest", "--target"]).arg(&folder);
+            assert!(pip.status().unwrap().success(), "pip install pytest");
+        }
+        folder
+    }
+}
+
+/// A lock between processes, until dropped.
+fn held(file: &Path) -> File {
+    let held = OpenOptions::new().create(true).truncate(false).write(true).open(file).unwrap();
+    held.lock().unwrap();
+    held
+}
