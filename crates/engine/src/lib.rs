@@ -15,6 +15,7 @@ pub mod inspect;
 pub mod launch;
 pub mod limits;
 pub mod log;
+pub mod memory;
 pub mod process;
 pub mod session;
 pub mod sessions;

@@ -74,6 +74,9 @@ pub const PORTS_TRIED: u16 = 100;
 /// How often an idle event stream shows that it is alive (seed 000).
 pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
+/// How long answers may still be read after a client closed its end.
+pub const GONE_GRACE: Duration = Duration::from_millis(300);
+
 // Shutting down.
 
 /// How long clients have to take their last messages.
@@ -90,7 +93,7 @@ pub const CONNECT: Duration = Duration::from_secs(20);
 /// How long a debugger may take to answer what is not an evaluation.
 pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
 /// How long the program's own code may take to show its values: a `repr` can do anything.
-pub const VALUES: Duration = Duration::from_secs(5);
+pub const VALUES: Duration = Duration::from_secs(3);
 /// How long that takes to end once it was interrupted.
 pub const INTERRUPT: Duration = Duration::from_secs(2);
 /// How long the program's last output may take to arrive after its end.

@@ -12,7 +12,10 @@ use std::{
     process::{ExitStatus, Stdio},
 };
 
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::{
+    io::AsyncRead,
+    process::{Child, ChildStdin, ChildStdout, Command},
+};
 
 use crate::failure::{Code, Failure};
 
@@ -35,7 +38,8 @@ pub struct Program {
 pub struct Pipes {
     pub stdin: Option<ChildStdin>,
     pub stdout: Option<ChildStdout>,
-    pub stderr: Option<ChildStderr>,
+    /// The program's own; an adapter may put itself in between to take out what its debugger says there.
+    pub stderr: Option<Box<dyn AsyncRead + Send + Unpin>>,
 }
 
 /// How a program ended.
@@ -72,7 +76,7 @@ impl Program {
         let pipes = Pipes {
             stdin: guard.stdin.take(),
             stdout: guard.stdout.take(),
-            stderr: guard.stderr.take(),
+            stderr: guard.stderr.take().map(|pipe| Box::new(pipe) as Box<_>),
         };
         Ok(Program { guard, pipes })
     }

@@ -155,6 +155,14 @@ impl Session {
         }
     }
 
+    /// Returns when the program has ended.
+    pub async fn ended(&self) -> Exit {
+        let mut view = self.view.clone();
+        // An error means that the actor is gone; what it left is the end.
+        view.wait_for(|view| view.status == Status::Ended).await.map(drop).unwrap_or_default();
+        self.view().exit.unwrap_or(Exit::Unknown)
+    }
+
     fn outcome(&self, after: Epoch) -> Outcome {
         outcome(&self.view(), after)
     }

@@ -20,6 +20,7 @@ use crate::{
     launch::Launch,
     limits,
     log::Log,
+    memory::Memory,
     session::{Session, Status},
 };
 
@@ -30,6 +31,15 @@ pub struct Sessions {
     log: Arc<Log>,
     guard: PathBuf,
     home: PathBuf,
+    kept: Mutex<Kept>,
+}
+
+/// What outlives the sessions.
+#[derive(Default)]
+struct Kept {
+    memory: Option<Arc<Memory>>,
+    /// The launch before this server, until there is one of its own.
+    last: Option<Launch>,
 }
 
 impl Sessions {
@@ -41,7 +51,20 @@ impl Sessions {
             log,
             guard,
             home,
+            kept: Mutex::default(),
         }
+    }
+
+    /// From now on launches are kept; `last` is what an earlier server launched.
+    pub fn remember(&self, memory: Arc<Memory>, last: Option<Launch>) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) =
+            Kept { memory: Some(memory), last };
+    }
+
+    /// The program that was launched last, by this server or by the one before it.
+    pub fn last_launch(&self) -> Option<Launch> {
+        let newest = self.known().values().next_back().map(|it| it.launch.clone());
+        newest.or_else(|| self.kept.lock().unwrap_or_else(PoisonError::into_inner).last.clone())
     }
 
     /// Starts a program. `progress` hears what takes long.
@@ -76,7 +99,19 @@ impl Sessions {
         let log = Arc::clone(&self.log);
         let session = Session::adopt(id, name, language, launch, started, breakpoints, log);
         self.known().insert(id, Arc::clone(&session));
+        self.keep(Arc::clone(&session));
         Ok(session)
+    }
+
+    /// Notes the launch down, and its end when it comes. Ends with the session.
+    fn keep(&self, session: Arc<Session>) {
+        let memory = self.kept.lock().unwrap_or_else(PoisonError::into_inner).memory.clone();
+        let Some(memory) = memory else { return };
+        tokio::spawn(async move {
+            let Some(mark) = memory.begin(&session.launch, session.language).await else { return };
+            let exit = session.ended().await;
+            memory.end(mark, exit.to_string()).await;
+        });
     }
 
     /// The session of that id; without one, the only live session, or else the newest.

@@ -3,11 +3,12 @@
 
 use std::{
     net::SocketAddr,
+    path::Path,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
-use holdpoint_engine::engine::Engine;
+use holdpoint_engine::{engine::Engine, memory::Location};
 use tokio_util::sync::CancellationToken;
 
 use crate::{catalogue::Catalogue, clients::Clients, home, told::Told};
@@ -32,10 +33,19 @@ pub(crate) struct Shared {
 }
 
 impl App {
-    pub(crate) fn new(catalogue: Catalogue, tool_timeout: Option<Duration>) -> App {
+    pub(crate) fn new(
+        catalogue: Catalogue,
+        tool_timeout: Option<Duration>,
+        db: Option<&Path>,
+    ) -> App {
         let guard = std::env::current_exe().unwrap_or_else(|_| "holdpoint".into());
         let home = home::folder().unwrap_or_else(std::env::temp_dir);
-        let engine = Engine::start(VERSION, guard, home);
+        let location = match db {
+            Some(path) if path == Path::new(":memory:") => Location::Memory,
+            Some(path) => Location::File(path.to_owned()),
+            None => Location::File(home.join("holdpoint.db")),
+        };
+        let engine = Engine::start(VERSION, guard, home, location);
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,

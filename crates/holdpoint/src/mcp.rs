@@ -40,6 +40,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{App, VERSION},
@@ -58,6 +59,8 @@ pub(crate) struct Handler {
     begins: notify::Begins,
     /// Tool calls this client may still start.
     calls: Semaphore,
+    /// Cancelled when the client has gone, and with it everybody who would read an answer.
+    gone: CancellationToken,
     /// Ends the notifications when the handler goes.
     notifier: OnceLock<tokio_util::task::AbortOnDropHandle<()>>,
 }
@@ -71,8 +74,13 @@ impl Handler {
             wishes: Arc::default(),
             begins: notify::Begins::default(),
             calls: Semaphore::new(limits::CALLS_IN_FLIGHT),
+            gone: CancellationToken::new(),
             notifier: OnceLock::new(),
         }
+    }
+
+    fn gone(&self) -> CancellationToken {
+        self.gone.clone()
     }
 
     /// A lasting connection has a client from its first request on, with or without `initialize`.
@@ -109,6 +117,7 @@ impl Handler {
                 None => context.id.to_string(),
             },
             cancel: context.ct.clone(),
+            gone: self.gone.clone(),
             progress: context.meta.get_progress_token().map(|token| (context.peer.clone(), token)),
             #[cfg(feature = "conformance")]
             wire: crate::conformance::Wire::new(context, request),

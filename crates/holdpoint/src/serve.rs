@@ -34,11 +34,8 @@ pub(crate) enum Stdio {
 pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
     start_logging(args.log_level.as_deref(), stdio)?;
     check_exposure(args.host, args.token.as_deref())?;
-    if args.db.is_some() {
-        tracing::warn!("--db has no effect yet: this version keeps nothing on disk");
-    }
     let catalogue = Catalogue::ours(&args.toolset.toolset)?;
-    let app = App::new(catalogue, args.tool_timeout);
+    let app = App::new(catalogue, args.tool_timeout, args.db.as_deref());
     runtime()?.block_on(serve(app, args, stdio))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -190,7 +187,7 @@ fn check_exposure(host: IpAddr, token: Option<&str>) -> anyhow::Result<()> {
 fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
     use tracing_subscriber::EnvFilter;
     // An agent shows its user what we write, so by default only what matters.
-    let usual = if stdio == Stdio::Off { "warn,holdpoint=info" } else { "warn,rmcp=error" };
+    let usual = if stdio == Stdio::Off { "warn,rmcp=off,holdpoint=info" } else { "warn,rmcp=off" };
     let filter = EnvFilter::try_new(level.unwrap_or(usual))
         .context("--log-level is not a level or a filter")?;
     tracing_subscriber::fmt()

@@ -132,9 +132,11 @@ pub(crate) async fn call(
     let common = Common::take(&mut arguments, schema)?;
     params::check(entry.name, schema, &arguments)?;
     let deadline = common.deadline(entry, caller.app.tool_timeout);
+    let gone = caller.gone.clone();
     let call = Call::new(caller, common.budget, common.session);
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
+    let engine = std::sync::Arc::clone(&call.app.engine);
     let alive = call.keep_client_informed(entry.name, deadline);
     let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
     let started = Instant::now();
@@ -143,6 +145,7 @@ pub(crate) async fn call(
         biased;
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
+            let done = done.map(|reply| reply.with_note(engine.take_restored()));
             done.map_err(|failure| params::explain(schema, failure))
         }
         // Before the client's own cancellation, which follows from it.
@@ -150,6 +153,7 @@ pub(crate) async fn call(
             Err(Failure::new(Code::ShuttingDown, "the server is stopping"))
         }
         () = cancel.cancelled() => Err(cancelled(entry.name, started.elapsed())),
+        () = gone.cancelled() => Err(cancelled(entry.name, started.elapsed())),
         () = tokio::time::sleep(deadline) => Err(timed_out(entry.name, deadline)),
         () = alive => Err(Failure::internal("the progress reporter ended")),
     }
@@ -171,6 +175,10 @@ fn schema_of<T: Tool>() -> JsonObject {
 fn run<T: Tool>(call: Call, arguments: JsonObject) -> BoxFuture<'static, Result<Reply, Failure>> {
     Box::pin(async move {
         let params = params::parse::<T::Params>(T::NAME, arguments)?;
+        // Whatever is about programs begins with what an earlier server left.
+        if T::NAME.starts_with("debug_") || T::NAME.starts_with("breakpoint_") {
+            call.app.engine.memory().await;
+        }
         let scope = T::Scope::enter(&call).await?;
         T::run(scope, params, call).await
     })

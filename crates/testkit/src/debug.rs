@@ -195,7 +195,12 @@ impl Said {
     pub fn stands(&self, reason: &str, line: usize) -> &Said {
         assert_eq!(self.data["state"], "stopped", "{}", self.text);
         let stop = &self.data["stop"];
-        assert_eq!((&stop["reason"], &stop["line"]), (&json!(reason), &json!(line)), "{}", self.text);
+        assert_eq!(
+            (&stop["reason"], &stop["line"]),
+            (&json!(reason), &json!(line)),
+            "{}",
+            self.text
+        );
         self
     }
 

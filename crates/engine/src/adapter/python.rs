@@ -200,6 +200,7 @@ fn spec(
     env.insert("PYDEVD_DISABLE_FILE_VALIDATION".into(), Some("1".into()));
     // Slow evaluations have our deadline, and no other thread runs while the program is stopped.
     env.insert("PYDEVD_WARN_EVALUATION_TIMEOUT".into(), Some("86400".into()));
+    env.insert("PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT".into(), Some("86400".into()));
     env.insert("PYDEVD_UNBLOCK_THREADS_ON_VARIABLES_TIMEOUT".into(), Some("-1".into()));
     // What was printed is to be seen when the program stops, not when a buffer is full.
     env.entry("PYTHONUNBUFFERED".into()).or_insert_with(|| Some("1".into()));

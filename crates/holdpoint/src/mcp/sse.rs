@@ -90,9 +90,11 @@ async fn serve(
 ) {
     let sink = PollSender::new(to_client)
         .sink_map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe));
-    let transport = Bounded::new(SinkStreamTransport::new(sink, ReceiverStream::new(inbox)));
     let stop = app.shutdown.child_token();
-    match Handler::new(app, Transport::Sse).serve_with_ct(transport, stop).await {
+    let handler = Handler::new(app, Transport::Sse);
+    let transport = SinkStreamTransport::new(sink, ReceiverStream::new(inbox));
+    let transport = Bounded::new(transport, handler.gone());
+    match handler.serve_with_ct(transport, stop).await {
         Ok(service) => {
             if let Err(error) = service.waiting().await {
                 tracing::error!(%error, "an SSE client's task failed");

@@ -36,7 +36,8 @@ where
         AsyncRwTransport::new_server(read, write).with_max_line_length(limits::LINE_BYTES);
     let stop = app.shutdown.child_token();
     let handler = Handler::new(app, Transport::Stdio);
-    let ended = match handler.serve_with_ct(Bounded::new(transport), stop).await {
+    let transport = Bounded::new(transport, handler.gone());
+    let ended = match handler.serve_with_ct(transport, stop).await {
         Ok(service) => service.waiting().await.map(|reason| format!("{reason:?}")),
         Err(error) => Ok(error.to_string()),
     };

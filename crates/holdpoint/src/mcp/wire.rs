@@ -17,9 +17,12 @@ use rmcp::{
     transport::Transport,
 };
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 pub(super) struct Bounded<T> {
     inner: T,
+    /// Told, after a moment, when the client has gone.
+    gone: CancellationToken,
     open: Arc<Open>,
     /// Whether a request has come yet: the SDK gives up on a connection that begins otherwise.
     begun: bool,
@@ -32,8 +35,19 @@ struct Open {
 }
 
 impl<T> Bounded<T> {
-    pub(super) fn new(inner: T) -> Self {
-        Bounded { inner, open: Arc::default(), begun: false }
+    pub(super) fn new(inner: T, gone: CancellationToken) -> Self {
+        Bounded { inner, gone, open: Arc::default(), begun: false }
+    }
+
+    /// Answers under way may still be read by a client that only closed its own end; a call that
+    /// waits is waited for by nobody, and would hold up our end for seconds.
+    fn leave(&self) {
+        let gone = self.gone.clone();
+        // Ends by itself.
+        tokio::spawn(async move {
+            tokio::time::sleep(limits::GONE_GRACE).await;
+            gone.cancel();
+        });
     }
 }
 
@@ -82,7 +96,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             self.open.room().await;
-            let message = self.inner.receive().await?;
+            let Some(message) = self.inner.receive().await else {
+                self.leave();
+                return None;
+            };
             match &message {
                 JsonRpcMessage::Request(request) => {
                     self.begun = true;

@@ -32,6 +32,18 @@ impl Answer {
     }
 }
 
+impl Reply {
+    /// The same answer with a line more, where there is something to add.
+    pub(crate) fn with_note(self, note: Option<String>) -> Reply {
+        match (self, note) {
+            (Reply::Answer(answer), Some(note)) => {
+                Reply::Answer(Answer { text: format!("{}\n({note})", answer.text), ..answer })
+            }
+            (reply, _) => reply,
+        }
+    }
+}
+
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
         Reply::Answer(answer)

@@ -26,8 +26,10 @@ pub(crate) struct Caller {
     /// The client's own name, for what it leaves behind.
     pub(crate) by: String,
     pub(crate) request_id: String,
-    /// Cancelled by the client, or because it is gone.
+    /// Cancelled by the client.
     pub(crate) cancel: CancellationToken,
+    /// Cancelled when the client is gone.
+    pub(crate) gone: CancellationToken,
     /// Where a waiting tool shows that it is alive, when the client asked for that.
     pub(crate) progress: Option<(Peer<RoleServer>, ProgressToken)>,
     /// The request as it came, for the conformance suite's fixtures.

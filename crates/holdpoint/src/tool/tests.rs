@@ -100,7 +100,10 @@ struct Stage {
 impl Stage {
     fn new() -> Stage {
         let catalogue = Catalogue::of(PUPPETS.iter().collect(), &[], &[], "");
-        Stage { app: App::new(catalogue, None), cancel: CancellationToken::new() }
+        Stage {
+            app: App::new(catalogue, None, Some(std::path::Path::new(":memory:"))),
+            cancel: CancellationToken::new(),
+        }
     }
 
     async fn call(&self, tool: &str, arguments: Value) -> Result<Reply, Failure> {
@@ -110,6 +113,7 @@ impl Stage {
             by: "tester".into(),
             request_id: "1".into(),
             cancel: self.cancel.clone(),
+            gone: CancellationToken::new(),
             progress: None,
             #[cfg(feature = "conformance")]
             wire: crate::conformance::Wire::absent(),

@@ -8,7 +8,10 @@ use holdpoint_engine::{
     session::{Session, Shown},
 };
 
-use crate::tool::{Call, Scope};
+use crate::{
+    app::App,
+    tool::{Call, Scope},
+};
 
 /// A session, live or ended.
 pub(crate) struct Known(pub(crate) Arc<Session>);
@@ -18,6 +21,20 @@ pub(crate) struct Stopped {
     pub(crate) session: Arc<Session>,
     pub(crate) shown: Arc<Shown>,
     pub(crate) backend: Backend,
+}
+
+/// Perhaps a session: what was named, and where to look.
+pub(crate) struct Named {
+    pub(crate) app: App,
+    pub(crate) id: Option<String>,
+}
+
+impl Scope for Named {
+    const TAKES_SESSION: bool = true;
+
+    async fn enter(call: &Call) -> Result<Self, Failure> {
+        Ok(Named { app: call.app.clone(), id: call.session.clone() })
+    }
 }
 
 impl Scope for Known {

@@ -9,31 +9,41 @@ use holdpoint_dap::{Request, RequestError, request::Evaluate, types as t};
 use super::Dap;
 use crate::limits;
 
-/// Raises in whatever thread works on a request of ours: an ordinary exception first, so that only the
-/// one value is lost whose `repr` hangs; then, where a system call does not return, as Ctrl-C does.
+/// Raises in whatever thread works on a request of ours: in the main thread as Ctrl-C does, which ends a
+/// system call too; in others, and where the program has its own Ctrl-C, an ordinary exception.
+/// Again and again, because pydevd tries a `repr` that fails a second time; in the end only the value
+/// that hangs is lost. Never takes an exception back: CPython 3.11 then spins for ever.
 const INTERRUPT: &str = "\
 def holdpoint_interrupt():
     import ctypes, signal, sys, threading, time
     work = ('internal_evaluate_expression_json', 'internal_get_variable_json',
             'internal_change_variable_json', 'internal_set_expression_json')
     def busy():
-        found = set()
+        found = {}
         for ident, frame in sys._current_frames().items():
             while frame is not None and ident != threading.get_ident():
                 if frame.f_code.co_name in work:
-                    found.add(ident)
+                    found[ident] = frame
                 frame = frame.f_back
         return found
+    def goes_on(ident, frame):
+        until = time.monotonic() + 0.1
+        while busy().get(ident) is frame:
+            if time.monotonic() > until:
+                return True
+            time.sleep(0.005)
     throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
-    for ident in busy():
-        throw(ctypes.c_ulong(ident), ctypes.py_object(TimeoutError))
-        until = time.monotonic() + 0.2
-        while ident in busy() and time.monotonic() < until:
-            time.sleep(0.01)
-        ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if ident in busy() and ident == threading.main_thread().ident and ours:
-            throw(ctypes.c_ulong(ident), None)
-            signal.pthread_kill(ident, signal.SIGINT)
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    for ident, frame in busy().items():
+        until = time.monotonic() + 1.5
+        by_signal = is_default and ident == threading.main_thread().ident
+        while time.monotonic() < until:
+            if by_signal:
+                signal.pthread_kill(ident, signal.SIGINT)
+            else:
+                throw(ctypes.c_ulong(ident), ctypes.py_object(TimeoutError))
+            if not goes_on(ident, frame):
+                break
 holdpoint_interrupt()
 ";
 

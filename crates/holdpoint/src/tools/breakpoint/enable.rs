@@ -30,6 +30,7 @@ impl Tool for Enable {
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let enabled = params.enabled.unwrap_or(true);
         let changed = app.engine.sessions.breakpoints.enable(BreakpointId(params.id), enabled)?;
+        app.engine.memory().await.keep(&changed).await;
         let fate = bind::sync(&app, &changed).await?;
         let text = if enabled {
             bind::text(&changed, &fate)

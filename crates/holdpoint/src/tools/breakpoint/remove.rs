@@ -52,6 +52,7 @@ impl Tool for Remove {
             }
         };
         let removed = breakpoints.remove(id)?;
+        app.engine.memory().await.forget(id).await;
         bind::sync(&app, &removed).await?;
         let text =
             format!("Breakpoint {id} at {}:{} removed", removed.file.display(), removed.line);

@@ -69,6 +69,7 @@ async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
         hit_condition: params.hit_condition,
     };
     let breakpoint = app.engine.sessions.breakpoints.set(place)?;
+    app.engine.memory().await.keep(&breakpoint).await;
     let fate = bind::sync(app, &breakpoint).await?;
     let text = bind::text(&breakpoint, &fate);
     Ok(Answer::new(text, &bind::data(&breakpoint, &fate))?.into())

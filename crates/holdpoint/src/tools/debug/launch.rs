@@ -78,7 +78,8 @@ impl Tool for Launch {
         let spec = resolve(&params)?;
         let sessions = &app.engine.sessions;
         for point in params.breakpoints {
-            sessions.breakpoints.set(point.place(&spec.cwd))?;
+            let breakpoint = sessions.breakpoints.set(point.place(&spec.cwd))?;
+            app.engine.memory().await.keep(&breakpoint).await;
         }
         call.doing(format!("starting {}", spec.title()));
         let session = sessions.launch(spec, call.follow()).await?;

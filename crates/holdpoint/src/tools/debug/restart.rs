@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{report, wait::patience};
 use crate::{
     tool::{Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tools::session::Named,
 };
 
 pub(crate) struct Restart;
@@ -26,15 +26,25 @@ impl Tool for Restart {
         launched, with the breakpoints of now.";
     const EFFECT: Effect = Effect::Destroys;
     const TIMEOUT: Duration = Duration::from_secs(30);
-    type Scope = Known;
+    type Scope = Named;
     type Params = Params;
 
-    async fn run(Known(old): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Named { app, id }: Named, params: Params, call: Call) -> Result<Reply, Failure> {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
-        old.stop().await;
-        call.doing(format!("starting {} again", old.name));
-        let sessions = &call.app.engine.sessions;
-        let session = sessions.launch(old.launch.clone(), call.follow()).await?;
+        let sessions = &app.engine.sessions;
+        let launch = match sessions.find(id.as_deref()) {
+            Ok(old) => {
+                old.stop().await;
+                old.launch.clone()
+            }
+            // None in this server: the one before it may have had one.
+            Err(failure) => match sessions.last_launch() {
+                Some(launch) if id.is_none() && sessions.all().is_empty() => launch,
+                _ => return Err(failure),
+            },
+        };
+        call.doing(format!("starting {} again", launch.title()));
+        let session = sessions.launch(launch, call.follow()).await?;
         if let Some(text) = &session.launch.stdin {
             session.input(text, true).await?;
         }

@@ -43,7 +43,8 @@ struct ClientRow {
 #[derive(Serialize)]
 struct Store {
     state: &'static str,
-    note: &'static str,
+    /// The file, or why there is none.
+    detail: String,
 }
 
 impl Tool for Status {
@@ -79,7 +80,7 @@ impl Report {
             paused: 0,
             clients: live.len(),
             client_list: rows.collect(),
-            store: Store { state: "none", note: "this version keeps nothing on disk" },
+            store: Store::of(app),
             http: app.base_url(),
             tools: app.catalogue.tools().count(),
             seq: app.engine.log.head(),
@@ -106,8 +107,24 @@ impl Report {
         if self.clients > self.client_list.len() {
             text += &format!("\n  and {} more", self.clients - self.client_list.len());
         }
-        text += &format!("\nstore: {}, {}", self.store.state, self.store.note);
+        text += &format!("\nstore: {}, {}", self.store.state, self.store.detail);
         text += &format!("\npage: {}", self.http.as_deref().unwrap_or("HTTP is not listening"));
         text
+    }
+}
+
+impl Store {
+    fn of(app: &App) -> Store {
+        let Some(memory) = app.engine.opened() else {
+            return Store {
+                state: "closed",
+                detail: "opened when a program is debugged".to_owned(),
+            };
+        };
+        match (memory.trouble(), memory.path()) {
+            (Some(trouble), _) => Store { state: "failed", detail: trouble.to_owned() },
+            (None, Some(path)) => Store { state: "open", detail: path.display().to_string() },
+            (None, None) => Store { state: "open", detail: "in memory only".to_owned() },
+        }
     }
 }

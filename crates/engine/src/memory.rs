@@ -1,0 +1,151 @@
+//! What outlives a session and a server: breakpoints and launches, kept in the store.
+//!
+//! Opened when first needed, so that a server that debugs nothing touches no file. A store that fails
+//! never fails a session: what it cannot keep is logged, and the session goes on.
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+pub use holdpoint_store::Location;
+use holdpoint_store::{self as kept, Store};
+
+use crate::{
+    breakpoints::{Breakpoint, Breakpoints, Place},
+    ids::BreakpointId,
+    launch::Launch,
+};
+
+pub struct Memory {
+    store: Option<Store>,
+    /// Why nothing is kept, when nothing is.
+    trouble: Option<String>,
+    rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointId>>,
+}
+
+/// What an earlier server left.
+#[derive(Debug, Default)]
+pub struct Restored {
+    pub breakpoints: usize,
+    pub launch: Option<Launch>,
+}
+
+/// A launch that is being remembered.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchMark(kept::LaunchId);
+
+impl Memory {
+    /// Opens the store. One that cannot be opened is left as it is, and nothing is kept.
+    pub async fn open(location: Location) -> Memory {
+        let opened = tokio::task::spawn_blocking(move || Store::open(&location)).await;
+        let (store, trouble) = match opened {
+            Ok(Ok(store)) => (Some(store), None),
+            Ok(Err(error)) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(error.to_string())),
+        };
+        if let Some(trouble) = &trouble {
+            tracing::warn!(trouble, "nothing is kept: the store cannot be opened");
+        }
+        Memory { store, trouble, rows: Mutex::default() }
+    }
+
+    /// Puts back what an earlier server left.
+    pub async fn recall(&self, breakpoints: &Breakpoints) -> Restored {
+        let Some(store) = &self.store else { return Restored::default() };
+        let rows = store.breakpoints().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "breakpoints were not restored");
+            Vec::new()
+        });
+        let mut count = 0;
+        for row in rows.into_iter().filter(|row| row.breakpoint.kind == "breakpoint") {
+            let Some(place) = place(&row.breakpoint) else { continue };
+            let Ok(breakpoint) = breakpoints.set(place) else { continue };
+            if !row.breakpoint.enabled && breakpoints.enable(breakpoint.id, false).is_err() {
+                continue;
+            }
+            self.rows().insert(breakpoint.id, row.id);
+            count += 1;
+        }
+        let last = store.last_launch().await.ok().flatten();
+        let launch = last.and_then(|row| serde_json::from_value(row.launch.spec).ok());
+        Restored { breakpoints: count, launch }
+    }
+
+    pub async fn keep(&self, breakpoint: &Breakpoint) {
+        let Some(store) = &self.store else { return };
+        let row = kept::Breakpoint {
+            kind: "breakpoint".to_owned(),
+            file: Some(breakpoint.file.display().to_string()),
+            line: Some(breakpoint.line),
+            column: breakpoint.column,
+            condition: breakpoint.condition.clone(),
+            hit_condition: breakpoint.hit_condition.clone(),
+            enabled: breakpoint.enabled,
+            ..Default::default()
+        };
+        match store.save_breakpoint(row).await {
+            Ok(id) => drop(self.rows().insert(breakpoint.id, id)),
+            Err(error) => tracing::warn!(%error, "a breakpoint was not kept"),
+        }
+    }
+
+    pub async fn forget(&self, id: BreakpointId) {
+        let row = self.rows().remove(&id);
+        if let (Some(store), Some(row)) = (&self.store, row)
+            && let Err(error) = store.remove_breakpoint(row).await
+        {
+            tracing::warn!(%error, "a removed breakpoint is still kept");
+        }
+    }
+
+    pub async fn begin(&self, launch: &Launch, language: &str) -> Option<LaunchMark> {
+        let store = self.store.as_ref()?;
+        let row = kept::Launch {
+            name: launch.title(),
+            language: language.to_owned(),
+            spec: serde_json::to_value(launch).unwrap_or_default(),
+            cwd: launch.cwd.display().to_string(),
+            owner: Some(std::process::id().to_string()),
+        };
+        match store.begin_launch(row).await {
+            Ok(id) => Some(LaunchMark(id)),
+            Err(error) => {
+                tracing::warn!(%error, "a launch was not kept");
+                None
+            }
+        }
+    }
+
+    pub async fn end(&self, mark: LaunchMark, exit: String) {
+        if let Some(store) = &self.store
+            && let Err(error) = store.end_launch(mark.0, exit).await
+        {
+            tracing::warn!(%error, "the end of a launch was not kept");
+        }
+    }
+
+    /// Where things are kept; `None` when they are kept in memory only.
+    pub fn path(&self) -> Option<&Path> {
+        self.store.as_ref().and_then(Store::path)
+    }
+
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, kept::BreakpointId>> {
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn place(row: &kept::Breakpoint) -> Option<Place> {
+    Some(Place {
+        file: row.file.as_ref()?.into(),
+        line: row.line?,
+        column: row.column,
+        condition: row.condition.clone(),
+        hit_condition: row.hit_condition.clone(),
+    })
+}
