@@ -2,6 +2,7 @@
 //!
 //! Adding a language is its file and its line in [`ADAPTERS`].
 
+mod node;
 mod python;
 
 use std::{
@@ -32,7 +33,7 @@ pub trait Adapter: Sync {
     ) -> BoxFuture<'a, Result<Started, Failure>>;
 }
 
-pub const ADAPTERS: &[&dyn Adapter] = &[&python::Python];
+pub const ADAPTERS: &[&dyn Adapter] = &[&python::Python, &node::Node];
 
 /// What an adapter needs to know of its surroundings.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 //! Commands go down through [`Backend`]; what the process does comes up as [`Signal`]s, in order, and
 //! nothing else may say that it stopped or runs: answers to commands only say that they were taken.
 
+pub mod cdp;
 pub mod dap;
 
 use std::{path::PathBuf, time::Duration};
@@ -13,6 +14,7 @@ use crate::{failure::Failure, ids::BreakpointId};
 #[derive(Clone)]
 pub enum Backend {
     Dap(dap::Dap),
+    Cdp(cdp::Cdp),
 }
 
 /// Something the process did.
@@ -225,6 +227,7 @@ macro_rules! forward {
             $(pub async fn $name(&self $(, $arg: $kind)*) -> Result<$answer, Failure> {
                 match self {
                     Backend::Dap(backend) => backend.$name($($arg),*).await,
+                    Backend::Cdp(backend) => backend.$name($($arg),*).await,
                 }
             })*
         }

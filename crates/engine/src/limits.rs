@@ -122,3 +122,12 @@ pub const CHILDREN: usize = 10_000;
 pub const VALUE_BYTES: usize = 200;
 /// Changed variables told with a stop.
 pub const CHANGES: usize = 12;
+
+// Node.
+
+/// Places of one line in one script: bundlers repeat code, but not endlessly.
+pub const PLACES: usize = 16;
+/// Lines before and after one without code that are looked at for one that has.
+pub const NEARBY: u32 = 50;
+/// How many tasks back a stack names what scheduled it.
+pub const ASYNC_DEPTH: u32 = 8;

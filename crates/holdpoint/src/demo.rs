@@ -4,6 +4,7 @@
 //! its scenes. Adding one is its file and its line in [`SCENES`].
 
 mod door;
+mod line;
 mod stage;
 
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ struct Scene {
     play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
 }
 
-const SCENES: &[Scene] = &[door::SCENE];
+const SCENES: &[Scene] = &[door::SCENE, line::SCENE];
 
 pub(crate) fn run(port: u16, exit: bool) -> anyhow::Result<ExitCode> {
     runtime()?.block_on(play(port, exit))?;

@@ -94,11 +94,15 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         "→ server_status {}",
         "⚡ notifications/timeline/note",
         "hint: did you mean `kinds`?",
+        "A bug in a Python program",
+        "(tuple) (1998.9999999999998, 1998, 1999)",
+        "Debug session s1 ended.",
         "The page: http://127.0.0.1:",
         r#""args": ["mcp"]"#,
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
+    assert!(!text.contains("[E_SESSION"), "{text}");
     assert!(!home.path().join("port").exists(), "its server has ended");
 }
 

@@ -5,60 +5,29 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
-use std::path::{Path, PathBuf};
-
-use holdpoint_testkit::debug::{Debug, Said, line, python};
-use serde_json::{Value, json};
+use holdpoint_testkit::debug::{Debug, ask_python, fixture, line, program, python};
+use serde_json::json;
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
+const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
 
 fn start() -> Debug {
-    Debug::start(BIN, &python(BIN, env!("CARGO_TARGET_TMPDIR")).home)
-}
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/python").join(name)
-}
-
-/// Launches a program; `more` is on top of the program and its interpreter.
-#[track_caller]
-fn launch(debug: &mut Debug, program: &Path, more: Value) -> Said {
-    let path = &python(BIN, env!("CARGO_TARGET_TMPDIR")).path;
-    let mut arguments = json!({ "program": program, "interpreter": path });
-    arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    debug.ok("debug_launch", arguments)
-}
-
-/// Launches a fixture with breakpoints at these marks and runs to the first.
-#[track_caller]
-fn run_to(debug: &mut Debug, name: &str, marks: &[&str]) -> Said {
-    let file = fixture(name);
-    let points: Vec<Value> =
-        marks.iter().map(|mark| json!({ "file": name, "line": line(&file, mark) })).collect();
-    launch(debug, &file, json!({ "breakpoints": points, "stop_on_entry": false }))
-}
-
-/// A program of a few lines, in a folder of its own.
-fn write(text: &str) -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("program.py");
-    std::fs::write(&file, text).unwrap();
-    (folder, file)
+    python(BIN, FOLDER).start()
 }
 
 #[test]
 fn the_debugger_is_provided_without_touching_the_interpreter() {
-    let python = python(BIN, env!("CARGO_TARGET_TMPDIR"));
-    let provided: Vec<_> = std::fs::read_dir(python.home.join("debugpy")).unwrap().collect();
+    let python = python(BIN, FOLDER);
+    let provided: Vec<_> = std::fs::read_dir(&python.debuggers).unwrap().collect();
     assert!(!provided.is_empty());
     let question = "import importlib.util as u; print(u.find_spec('debugpy'))";
-    assert_eq!(holdpoint_testkit::debug::ask_python(question), "None");
+    assert_eq!(ask_python(question), "None");
 }
 
 #[test]
 fn a_launch_stops_at_the_first_line() {
     let mut debug = start();
-    let said = launch(&mut debug, &fixture("shop.py"), json!({}));
+    let said = debug.launch(&fixture("shop.py"), json!({}));
     said.stands("entry", 1)
         .has(&["Stopped (entry) at shop.py:1 in <module> · s1", ">>>    1 | import sys"]);
     assert_eq!(said.data["session_id"], "s1");
@@ -75,7 +44,7 @@ fn a_breakpoint_set_before_the_launch_is_hit() {
         "pending",
         "seen.append(value)",
     ]);
-    let said = launch(&mut debug, &file, json!({ "stop_on_entry": false }));
+    let said = debug.launch(&file, json!({ "stop_on_entry": false }));
     said.stands("breakpoint", at).has(&["Stopped (breakpoint 1)", "in process", "value = 6"]);
     assert_eq!(said.data["stop"]["breakpoint_ids"], json!([1]));
     assert_eq!(said.data["stop"]["function"], "process");
@@ -85,7 +54,7 @@ fn a_breakpoint_set_before_the_launch_is_hit() {
 fn a_breakpoint_set_during_a_session_says_where_it_was_bound() {
     let mut debug = start();
     let file = fixture("shop.py");
-    launch(&mut debug, &file, json!({}));
+    debug.launch(&file, json!({}));
     let at = line(&file, "sum");
     // A relative path is the program's folder's.
     let said = debug.ok("breakpoint_set", json!({ "file": "shop.py", "line": at }));
@@ -99,7 +68,7 @@ fn a_breakpoint_set_during_a_session_says_where_it_was_bound() {
 fn a_breakpoint_on_a_line_without_code_says_where_it_moved() {
     let mut debug = start();
     let file = fixture("shop.py");
-    launch(&mut debug, &file, json!({}));
+    debug.launch(&file, json!({}));
     let returns = line(&file, "return");
     // The blank line and the comment after it.
     for asked in [returns + 1, returns + 2] {
@@ -125,7 +94,7 @@ fn a_condition_decides_whether_it_stops() {
         { "file": "shop.py", "line": sum, "condition": "len(seen) > 99" },
     ]);
     let more = json!({ "stop_on_entry": false, "breakpoints": points });
-    launch(&mut debug, &file, more).stands("breakpoint", call).has(&["index = 2"]);
+    debug.launch(&file, more).stands("breakpoint", call).has(&["index = 2"]);
     debug.go().ended(json!({ "code": 0 }));
 }
 
@@ -136,7 +105,7 @@ fn a_hit_condition_counts_the_hits() {
     let at = line(&file, "call");
     let points = json!([{ "file": "shop.py", "line": at, "hit_condition": ">= 2" }]);
     let more = json!({ "stop_on_entry": false, "breakpoints": points });
-    launch(&mut debug, &file, more).stands("breakpoint", at).has(&["index = 1"]);
+    debug.launch(&file, more).stands("breakpoint", at).has(&["index = 1"]);
     debug.go().stands("breakpoint", at).has(&["index = 1 → 2"]);
     debug.go().ended(json!({ "code": 0 }));
 }
@@ -146,7 +115,7 @@ fn a_breakpoint_can_be_disabled_enabled_and_removed() {
     let mut debug = start();
     let file = fixture("shop.py");
     let at = line(&file, "total");
-    run_to(&mut debug, "shop.py", &["total"]).stands("breakpoint", at);
+    debug.run_to("shop.py", &["total"]).stands("breakpoint", at);
     debug.ok("breakpoint_enable", json!({ "id": 1, "enabled": false })).has(&["disabled"]);
     debug.ok("breakpoint_list", json!({})).has(&["(disabled)"]);
     let append = line(&file, "append");
@@ -172,7 +141,7 @@ fn a_path_with_spaces_and_a_link_is_the_same_file() {
     let at = line(&file, "append");
     let mut debug = start();
     debug.ok("breakpoint_set", json!({ "file": file, "line": at }));
-    let said = launch(&mut debug, &file, json!({ "stop_on_entry": false }));
+    let said = debug.launch(&file, json!({ "stop_on_entry": false }));
     said.stands("breakpoint", at).has(&["Stopped (breakpoint 1) at the shop.py"]);
 }
 
@@ -181,7 +150,7 @@ fn steps_go_over_into_and_out_of_calls() {
     let mut debug = start();
     let file = fixture("shop.py");
     let at = |name: &str| line(&file, name);
-    run_to(&mut debug, "shop.py", &["call"]).stands("breakpoint", at("call"));
+    debug.run_to("shop.py", &["call"]).stands("breakpoint", at("call"));
     debug.ok("debug_step", json!({ "action": "step_in" })).stands("step", at("total"));
     debug.ok("debug_step", json!({})).stands("step", at("return")).has(&["total = 6"]);
     debug.ok("debug_step", json!({ "action": "step_out" })).stands("step", at("call"));
@@ -196,7 +165,7 @@ fn it_runs_to_a_line_once() {
     let mut debug = start();
     let file = fixture("shop.py");
     let at = line(&file, "append");
-    run_to(&mut debug, "shop.py", &["seen"]);
+    debug.run_to("shop.py", &["seen"]);
     debug.ok("debug_continue", json!({ "to_line": at })).stands("breakpoint", at);
     // The line itself keeps no breakpoint.
     debug.go().ended(json!({ "code": 0 }));
@@ -209,7 +178,7 @@ fn a_stop_after_the_deadline_is_not_lost() {
     let file = fixture("endless.py");
     let at = line(&file, "late");
     let points = json!([{ "file": "endless.py", "line": at }]);
-    launch(&mut debug, &file, json!({ "args": ["0.6"], "breakpoints": points }));
+    debug.launch(&file, json!({ "args": ["0.6"], "breakpoints": points }));
     let running = debug.ok("debug_continue", json!({ "timeout_s": 0.05 }));
     running.has(&["Running · s1 · no stop within 0.05 s", "debug_wait"]);
     assert_eq!(running.data["state"], "running");
@@ -227,7 +196,7 @@ fn a_stop_after_the_deadline_is_not_lost() {
 fn an_endless_program_is_paused_where_it_is() {
     let mut debug = start();
     let more = json!({ "stop_on_entry": false, "timeout_s": 0.1 });
-    assert_eq!(launch(&mut debug, &fixture("endless.py"), more).data["state"], "running");
+    assert_eq!(debug.launch(&fixture("endless.py"), more).data["state"], "running");
     debug.wrote("spinning");
     let said = debug.ok("debug_pause", json!({}));
     assert_eq!(said.data["stop"]["reason"], "pause", "{}", said.text);
@@ -242,7 +211,7 @@ fn an_endless_program_is_paused_where_it_is() {
 #[test]
 fn after_the_end_there_is_output_and_no_step() {
     let mut debug = start();
-    launch(&mut debug, &fixture("shop.py"), json!({}));
+    debug.launch(&fixture("shop.py"), json!({}));
     debug.go().ended(json!({ "code": 0 }));
     for tool in ["debug_step", "debug_continue", "debug_stack", "debug_variables"] {
         debug.fails(tool, json!({})).has(&["[E_SESSION_ENDED]", "exit code 0", "hint:"]);
@@ -255,27 +224,27 @@ fn after_the_end_there_is_output_and_no_step() {
 
 #[test]
 fn an_exit_code_is_an_end_and_no_stop() {
-    let (_folder, file) = write("import sys\nprint('bye')\nsys.exit(3)\n");
+    let (_folder, file) = program("import sys\nprint('bye')\nsys.exit(3)\n");
     let mut debug = start();
-    let said = launch(&mut debug, &file, json!({ "stop_on_entry": false }));
+    let said = debug.launch(&file, json!({ "stop_on_entry": false }));
     said.ended(json!({ "code": 3 })).has(&["exit code 3", "bye"]);
 }
 
 #[test]
 fn a_program_that_exits_at_once_has_ended() {
-    let (_folder, file) = write("");
+    let (_folder, file) = program("");
     let mut debug = start();
-    launch(&mut debug, &file, json!({ "stop_on_entry": false })).ended(json!({ "code": 0 }));
-    let (_folder, file) = write("import os\nos._exit(7)\n");
-    launch(&mut debug, &file, json!({})).stands("entry", 1);
+    debug.launch(&file, json!({ "stop_on_entry": false })).ended(json!({ "code": 0 }));
+    let (_folder, file) = program("import os\nos._exit(7)\n");
+    debug.launch(&file, json!({})).stands("entry", 1);
     debug.go().ended(json!({ "code": 7 }));
 }
 
 #[test]
 fn a_signal_is_reported_as_one() {
-    let (_folder, file) = write("import os\nos.kill(os.getpid(), 9)\n");
+    let (_folder, file) = program("import os\nos.kill(os.getpid(), 9)\n");
     let mut debug = start();
-    launch(&mut debug, &file, json!({ "stop_on_entry": false }))
+    debug.launch(&file, json!({ "stop_on_entry": false }))
         .ended(json!({ "signal": 9 }))
         .has(&["signal 9 (SIGKILL)"]);
 }
@@ -284,7 +253,7 @@ fn a_signal_is_reported_as_one() {
 fn an_uncaught_exception_stops_where_it_is_raised() {
     let mut debug = start();
     let file = fixture("raises.py");
-    let said = launch(&mut debug, &file, json!({ "stop_on_entry": false }));
+    let said = debug.launch(&file, json!({ "stop_on_entry": false }));
     said.stands("exception", line(&file, "raise")).has(&["RuntimeError", "bad order 'twelve'"]);
     debug.ok("debug_stack", json!({})).has(&["#0   parse", "#1   <module>"]);
     assert_eq!(debug.eval("text"), "(str) 'twelve'");
@@ -296,16 +265,16 @@ fn caught_exceptions_stop_when_asked_for_and_none_when_not() {
     let mut debug = start();
     let file = fixture("raises.py");
     debug.ok("breakpoint_set_exception", json!({ "caught": true, "uncaught": true }));
-    launch(&mut debug, &file, json!({ "stop_on_entry": false })).has(&["(exception)", "KeyError"]);
+    debug.launch(&file, json!({ "stop_on_entry": false })).has(&["(exception)", "KeyError"]);
     debug.ok("breakpoint_set_exception", json!({ "caught": false, "uncaught": false }));
     debug.go().ended(json!({ "code": 1 }));
 }
 
 #[test]
 fn a_syntax_error_in_the_program_is_shown() {
-    let (_folder, file) = write("print('fine')\ndef broken(:\n    pass\n");
+    let (_folder, file) = program("print('fine')\ndef broken(:\n    pass\n");
     let mut debug = start();
-    let said = launch(&mut debug, &file, json!({}));
+    let said = debug.launch(&file, json!({}));
     said.has(&["SyntaxError"]);
     if said.data["state"] == "stopped" {
         debug.go().ended(json!({ "code": 1 })).has(&["program.py\", line 2"]);

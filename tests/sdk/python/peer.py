@@ -190,6 +190,12 @@ class Pending:
                 self.error = error
         self.done.set()
 
+    async def wait(self) -> Answer:
+        await self.done.wait()
+        if self.error:
+            raise self.error
+        return self.answer
+
     async def cancel(self) -> None:
         self.scope.cancel()
         await self.done.wait()

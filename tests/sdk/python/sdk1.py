@@ -86,4 +86,3 @@ async def open_peer(server: Server, way: Way, name: str, inbox: Inbox):
             capabilities=wire(said.capabilities),
         )
         yield Peer1(session, hello, inbox)
-

@@ -19,8 +19,8 @@ BINARY = os.environ["HOLDPOINT_BIN"]
 # The SDKs hide the process they start, so a shell keeps its exit code for us.
 KEEP_EXIT_CODE = '"$@"; echo $? > "$HOLDPOINT_HOME/exit-code"'
 
-# stderr then tells how each call ended.
-TALKATIVE = "warn,holdpoint=debug"
+# stderr then tells how each call ended. What the SDK of the server says is judged where nothing is set.
+TALKATIVE = "warn,rmcp=off,holdpoint=debug"
 
 
 class Server:
@@ -51,6 +51,14 @@ class Server:
             self.process.kill()
             self.process.wait()
             raise
+
+    def kill(self, pid: int | None) -> None:
+        """Whatever happened, nothing is left running."""
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+        elif pid and is_running(pid):
+            os.kill(pid, signal.SIGKILL)
 
     # Over stdio.
 
@@ -88,11 +96,16 @@ class Server:
 @contextmanager
 def running(server: Server, transport: str):
     """A server that must end well: by itself when its stdio client goes, else when it is told to."""
-    if transport != "stdio":
+    if transport == "stdio":
+        yield server
+        assert server.exit_code() == 0
+    else:
         server.start()
-    yield server
-    code = server.exit_code() if transport == "stdio" else server.stop()
-    assert code == 0
+        try:
+            yield server
+            assert server.stop() == 0
+        finally:
+            server.kill(None)
     assert not (server.home / "port").exists(), "the port file outlived the server"
     assert server.complaints() == []
 

@@ -1,5 +1,6 @@
 """Calling tools: the envelope, failures that say how to go on, many calls at once."""
 
+import statistics
 import time
 from datetime import datetime, timezone
 
@@ -89,12 +90,12 @@ async def test_fifty_calls_at_once_all_get_their_own_answer(server, way):
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
-async def test_no_answer_waits_for_a_delayed_acknowledgement(server, way):
+async def test_the_usual_answer_does_not_wait_for_a_delayed_acknowledgement(server, way):
     taken = []
     async with connect(server, way) as client:
-        for _ in range(10):
+        for _ in range(40):
             started = time.perf_counter()
             await client.status()
             taken.append(time.perf_counter() - started)
-    # Without TCP_NODELAY every call takes 40 ms or more; a busy machine does not slow down all ten.
-    assert min(taken) < 0.030, taken
+    # One costs 40 ms.
+    assert statistics.median(taken) < 0.035

@@ -1,28 +1,35 @@
 """What the server offers: tools, resources, templates, prompts, completion."""
 
 import json
+import subprocess
 
 import pytest
 
 from client import WAYS, ProtocolError, connect
 from peer import HANDSHAKE, prompt_ref, template_ref
+from server import BINARY
 
-KINDS = ["server_started", "server_stopping", "client_connected", "client_left", "note"]
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+async def test_the_tools_are_those_of_the_command_line(server, way):
+    printed = json.loads(subprocess.run([BINARY, "tools", "--json"], capture_output=True, check=True).stdout)
+    async with connect(server, way) as client:
+        tools = await client.tools()
+    assert list(tools.values()) == printed
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_every_tool_says_what_it_does_and_takes(server, way):
     async with connect(server, way) as client:
         tools = await client.tools()
-    assert list(tools) == ["server_status", "timeline_query", "timeline_note"]
     for tool in tools.values():
-        assert len(tool["description"]) > 40
+        assert len(tool["description"]) > 20
         assert tool["inputSchema"]["type"] == "object"
         assert "outputSchema" not in tool
         assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
-    reads = {name: tool["annotations"]["readOnlyHint"] for name, tool in tools.items()}
-    assert reads == {"server_status": True, "timeline_query": True, "timeline_note": False}
-    assert not any(tool["annotations"]["destructiveHint"] for tool in tools.values())
+    ours = ["server_status", "timeline_query", "timeline_note"]
+    assert [tools[name]["annotations"]["readOnlyHint"] for name in ours] == [True, True, False]
+    assert not any(tools[name]["annotations"]["destructiveHint"] for name in ours)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
@@ -43,16 +50,17 @@ async def test_resources_and_templates_are_listed(server, way):
     async with connect(server, way) as client:
         resources = await client.resources()
         templates = await client.templates()
-    assert list(resources) == ["holdpoint://status", "holdpoint://timeline"]
-    assert list(templates) == ["holdpoint://timeline/{kind}"]
+    assert {"holdpoint://status", "holdpoint://timeline"} <= set(resources)
+    assert "holdpoint://timeline/{kind}" in templates
     for it in [*resources.values(), *templates.values()]:
-        assert it["mimeType"] == "application/json"
-        assert it["name"] and it["description"]
+        assert it["mimeType"] and it["name"] and it["description"]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_resources_read_what_the_tools_say(server, way):
     async with connect(server, way) as client:
+        # A client may keep what it reads for as long as it is told to, which must not be past a change.
+        assert json.loads((await client.read("holdpoint://timeline/note"))["text"])["events"] == []
         noted = await client.note("read me")
         status = await client.read("holdpoint://status")
         timeline = await client.read("holdpoint://timeline")
@@ -87,7 +95,6 @@ async def test_a_prompt_holds_the_events_it_is_asked_for(server, way):
         listed = await client.prompts()
         everything = await client.prompt("review-timeline", {})
         notes = await client.prompt("review-timeline", {"kind": "note"})
-    assert list(listed) == ["review-timeline"]
     [argument] = listed["review-timeline"]["arguments"]
     assert (argument["name"], argument["required"]) == ("kind", False)
     texts = []
@@ -118,8 +125,9 @@ async def test_an_unknown_prompt_and_a_bad_argument_are_refused_with_a_hint(serv
 async def test_kinds_are_completed(server, way, ref):
     async with connect(server, way) as client:
         everything = await client.complete(ref, "kind", "")
-        clients = await client.complete(ref, "kind", "client_")
+        left = await client.complete(ref, "kind", "client_l")
         nothing = await client.complete(ref, "kind", "x")
-    assert sorted(everything["values"]) == sorted(KINDS)
-    assert clients == {"values": ["client_connected", "client_left"], "total": 2, "hasMore": False}
+    assert {"server_started", "client_connected", "client_left", "note"} <= set(everything["values"])
+    assert everything["total"] == len(everything["values"])
+    assert left == {"values": ["client_left"], "total": 1, "hasMore": False}
     assert nothing["values"] == []

@@ -55,23 +55,25 @@ async def test_a_client_killed_in_the_middle_of_a_call_is_no_harm_to_another(tmp
     server = Server(tmp_path, *(["--keep-alive"] if way.transport == "stdio" else []), log=TALKATIVE)
     if way.transport != "stdio":
         server.start()
-    async with victim(server, way) as killed, connect(server, Way("http", HANDSHAKE), name="observer") as observer:
-        since = (await observer.call("server_status")).seq
-        killed.kill()
-        if way.transport != "http":
-            # A streamable HTTP session outlives its connections, and a stateless client has none.
-            [left] = await observer.wait_for_event(since, "client_left")
-            assert (left["data"]["name"], left["data"]["transport"]) == ("victim", way.transport)
-            assert [row["name"] for row in (await observer.status())["client_list"]] == ["observer"]
-        if way != Way("http", HANDSHAKE):
-            # Nobody waits for the answer, so nobody works on it. A session's client may come back for it.
-            await server.said("[E_CANCELLED] `timeline_query` was cancelled")
-        await observer.note("still here")
-        await observer.inbox.note("still here")
-        pid = (await observer.status())["pid"]
-    if way.transport == "stdio":
-        os.kill(pid, signal.SIGTERM)
-    assert (server.exit_code() if way.transport == "stdio" else server.stop()) == 0
+    async with victim(server, way) as killed:
+        async with connect(server, Way("http", HANDSHAKE), name="observer") as observer:
+            since = (await observer.call("server_status")).seq
+            killed.kill()
+            if way.transport != "http":
+                # A streamable HTTP session outlives its connections, and a stateless client has none.
+                [left] = await observer.wait_for_event(since, "client_left")
+                assert (left["data"]["name"], left["data"]["transport"]) == ("victim", way.transport)
+                assert [row["name"] for row in (await observer.status())["client_list"]] == ["observer"]
+            if way != Way("http", HANDSHAKE):
+                # Nobody waits for the answer, so nobody works on it. A session's client may come back for it.
+                await server.said("[E_CANCELLED] `timeline_query` was cancelled")
+            await observer.note("still here")
+            await observer.inbox.note("still here")
+        if way.transport == "stdio":
+            os.kill(killed.server_pid, signal.SIGTERM)
+            assert server.exit_code() == 0
+        else:
+            assert server.stop() == 0
     assert server.complaints() == []
 
 
@@ -92,6 +94,7 @@ async def victim(server: Server, way: Way):
     script = Path(__file__).with_name("victim.py")
     command = [sys.executable, str(script), str(server.home), way.transport, way.revision, *server.extra]
     process = await anyio.open_process(command, stderr=None)
+    process.server_pid = None
     try:
         with anyio.fail_after(10):
             process.server_pid = int(await process.stdout.receive())
@@ -101,5 +104,4 @@ async def victim(server: Server, way: Way):
             process.kill()
         with anyio.CancelScope(shield=True):
             await process.aclose()
-        if way.transport == "stdio" and is_running(process.server_pid):
-            os.kill(process.server_pid, signal.SIGKILL)
+        server.kill(process.server_pid)

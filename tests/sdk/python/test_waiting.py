@@ -18,12 +18,11 @@ async def test_a_waiting_call_is_answered_by_the_event_it_waits_for(server, way)
         since = (await client.call("server_status")).seq
         waiting = await client.start(group, "timeline_query", {"since": since, "kinds": ["note"], "timeout_s": 30})
         await client.status()
-        assert waiting.answer is None
+        assert not waiting.done.is_set()
         started = anyio.current_time()
         seq = await client.note("at last")
-        await waiting.done.wait()
+        [event] = (await waiting.wait()).data["events"]
         assert anyio.current_time() - started < 1
-        [event] = waiting.answer.data["events"]
         assert (event["seq"], event["data"]["text"]) == (seq, "at last")
 
 
@@ -61,12 +60,12 @@ async def wait_for_a_sign(home: Path, way: Way) -> None:
             with anyio.fail_after(15):
                 await signed.wait()
             await client.note("enough")
-            await waiting.done.wait()
+            answer = await waiting.wait()
             [(progress, total, message)] = signs
             assert 9.5 < progress < 12
             assert total == 30
             assert message == f"waiting for an event after seq {since}"
-            assert [event["data"]["text"] for event in waiting.answer.data["events"]] == ["enough"]
+            assert [event["data"]["text"] for event in answer.data["events"]] == ["enough"]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
@@ -84,8 +83,7 @@ async def test_cancelling_ends_the_work_and_hurts_nothing_else(talkative_server,
         assert anyio.current_time() - started < 1
         await talkative_server.said("[E_CANCELLED] `timeline_query` was cancelled")
         await client.note("for the one that is left")
-        await kept.done.wait()
-        assert [event["kind"] for event in kept.answer.data["events"]] == ["note"]
+        assert [event["kind"] for event in (await kept.wait()).data["events"]] == ["note"]
         assert cancelled.answer is None
     assert talkative_server.stderr.count("E_CANCELLED") == 1
 

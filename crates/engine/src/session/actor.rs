@@ -111,6 +111,7 @@ impl Actor {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
         self.exit = Some(exit);
+        self.targets.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
         for reply in stoppers {

@@ -7,7 +7,8 @@ use rmcp::{
     ClientHandler, RoleClient, ServiceExt as _,
     model::{
         CallToolRequestParams, ClientCapabilities, ClientConfig, CustomNotification,
-        Implementation, InitializeRequestParams, JsonObject, ResourceUpdatedNotificationParam,
+        Implementation, InitializeRequestParams, JsonObject, ProgressNotificationParam,
+        ResourceUpdatedNotificationParam,
     },
     service::{NotificationContext, RunningService},
 };
@@ -19,7 +20,8 @@ use tokio::{
 
 use crate::{app::VERSION, out};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A first launch may have to install a debugger.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 pub(super) struct Stage {
     pub(super) client: RunningService<RoleClient, Listener>,
@@ -48,6 +50,14 @@ impl ClientHandler for Listener {
     ) {
         let params = notification.params.unwrap_or_default();
         self.hear(format!("{} {params}", notification.method));
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        out::line(format_args!("  … {}", progress.message.unwrap_or_default()));
     }
 
     async fn on_resource_updated(

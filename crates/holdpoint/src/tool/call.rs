@@ -178,6 +178,7 @@ fn tokens(value: &Value) -> Result<usize, Failure> {
 }
 
 fn wrong(name: &str, expected: &str, got: &Value) -> Failure {
-    Failure::new(Code::InvalidParams, format!("parameter `{name}` is `{got}`, not {expected}"))
+    Failure::new(Code::InvalidParams, format!("parameter `{name}` is `{got}`"))
+        .hint(format!("`{name}` is {expected}"))
         .details(json!({ "parameter": name, "expected": expected }))
 }

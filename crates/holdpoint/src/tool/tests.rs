@@ -251,13 +251,17 @@ async fn common_parameters_are_checked() {
     check(
         "puppet_act",
         json!({ "act": "dance", "timeout_s": -1 }),
-        expect!["[E_INVALID_PARAMS] parameter `timeout_s` is `-1`, not a number of seconds from 0 to 3600"],
+        expect![[r#"
+            [E_INVALID_PARAMS] parameter `timeout_s` is `-1`
+            hint: `timeout_s` is a number of seconds from 0 to 3600"#]],
     )
     .await;
     check(
         "puppet_act",
         json!({ "act": "dance", "budget_tokens": "many" }),
-        expect![[r#"[E_INVALID_PARAMS] parameter `budget_tokens` is `"many"`, not an integer from 1 to 50000"#]],
+        expect![[r#"
+            [E_INVALID_PARAMS] parameter `budget_tokens` is `"many"`
+            hint: `budget_tokens` is an integer from 1 to 50000"#]],
     )
     .await;
     check(

@@ -71,11 +71,8 @@ impl Wanted {
         let kinds = params.kinds.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
         let limit = params.limit.unwrap_or(limits::PAGE_EVENTS);
         if !(1..=limits::PAGE_EVENTS_MAX).contains(&limit) {
-            let bounds = format!("not from 1 to {}", limits::PAGE_EVENTS_MAX);
-            return Err(Failure::new(
-                Code::InvalidParams,
-                format!("parameter `limit` is {limit}, {bounds}"),
-            ));
+            return Err(Failure::new(Code::InvalidParams, format!("parameter `limit` is {limit}"))
+                .hint(format!("`limit` is from 1 to {}", limits::PAGE_EVENTS_MAX)));
         }
         Ok(Wanted { kinds, limit })
     }

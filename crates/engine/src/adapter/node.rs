@@ -1,0 +1,173 @@
+//! Node.js by its own inspector: `--inspect-brk`, then the V8 protocol over a websocket.
+//!
+//! The program's address comes on its stderr, before anything of it runs. Processes that it starts
+//! announce themselves in another way: see [`children`].
+
+mod chatter;
+mod children;
+mod command;
+
+use std::{ffi::OsString, sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+
+use self::{
+    children::{Child, Door},
+    command::What,
+};
+use super::{Adapter, Around, Connected, Started, has_extension};
+use crate::{
+    backend::cdp::{self, Began, Entry, Setup, Subject},
+    failure::{Code, Failure},
+    launch::Launch,
+    limits,
+    process::{Exit, Program, Spec},
+};
+
+pub(super) struct Node;
+
+impl Adapter for Node {
+    fn language(&self) -> &'static str {
+        "node"
+    }
+
+    fn claims(&self, launch: &Launch) -> bool {
+        let is_script = |it| {
+            has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT)
+        };
+        launch.program.as_deref().is_some_and(is_script)
+            || command::is_ours(&launch.command, &launch.cwd)
+    }
+
+    fn start<'a>(
+        &'a self,
+        launch: &'a Launch,
+        around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>> {
+        Box::pin(start(launch, around))
+    }
+}
+
+async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
+    let what = What::of(launch).await?;
+    let door = Door::open(&around.home)?;
+    let mut program = Program::start(&around.guard, &spec(launch, &what, &door))?;
+    let url = address(&mut program).await?;
+    let (joining, targets) = mpsc::channel(limits::TARGETS);
+    let setup = Setup {
+        breakpoints: Arc::clone(&around.breakpoints),
+        just_my_code: launch.just_my_code,
+        joining: joining.clone(),
+    };
+    let entry = match (what.is_runner, launch.stop_on_entry) {
+        (true, _) => Entry::At(None),
+        (false, true) => Entry::Told,
+        (false, false) => Entry::Silent,
+    };
+    let subject = Subject { name: "main".to_owned(), pid: None, entry };
+    let (main, beginning) = cdp::connect(&url, setup.clone(), subject).await?;
+    joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
+    let stops_in_child = what.is_runner && launch.stop_on_entry;
+    // Ends when the session drops its receiver.
+    tokio::spawn(take_children(door, setup, stops_in_child));
+    if !what.is_runner {
+        begun(&mut program, beginning).await?;
+    }
+    Ok(Started { program, targets })
+}
+
+fn spec(launch: &Launch, what: &What, door: &Door) -> Spec {
+    let mut args: Vec<OsString> = vec!["--inspect-brk=127.0.0.1:0".into()];
+    args.extend(what.words.iter().cloned());
+    let mut env: std::collections::BTreeMap<String, Option<String>> =
+        launch.env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+    let ours = std::env::var("NODE_OPTIONS").ok();
+    let given = launch.env.get("NODE_OPTIONS").cloned().or(ours);
+    env.extend(door.env(given.as_deref()).map(|(name, value)| (name, Some(value))));
+    Spec { program: what.node.clone(), args, cwd: launch.cwd.clone(), env }
+}
+
+/// Where the program's inspector listens. Node says it before it does anything else.
+async fn address(program: &mut Program) -> Result<String, Failure> {
+    let Some(stderr) = program.pipes.stderr.take() else {
+        return Err(Failure::internal("the program has no stderr"));
+    };
+    let (rest, url) = chatter::without(stderr);
+    program.pipes.stderr = Some(rest);
+    match tokio::time::timeout(limits::CONNECT, url).await {
+        Ok(Ok(url)) => Ok(url),
+        // Its stderr ended without: a node that does not know its flags, or no node at all.
+        Ok(Err(_)) => {
+            let exit = ended(program).await;
+            Err(died(program, exit).await)
+        }
+        Err(_) => Err(Failure::new(Code::LaunchFailed, "the program did not open its inspector")
+            .hint("is `interpreter` a Node.js?")),
+    }
+}
+
+/// Waits until the program stands before its first line. One that ends before that never could run.
+async fn begun(program: &mut Program, began: oneshot::Receiver<Began>) -> Result<(), Failure> {
+    match tokio::time::timeout(limits::CONNECT, began).await {
+        Ok(Ok(Began::Entered)) => Ok(()),
+        Ok(Ok(Began::Over) | Err(_)) => match ended(program).await {
+            // `node --check` and the like have no first line, and are done.
+            Exit::Code(0) => Ok(()),
+            exit => Err(died(program, exit).await),
+        },
+        Err(_) => Err(Failure::new(Code::LaunchFailed, "the program did not reach its first line")
+            .hint("a preloaded module (`--require`, `--import`, NODE_OPTIONS) may not return")),
+    }
+}
+
+/// It was told to go; a moment later it is gone.
+async fn ended(program: &mut Program) -> Exit {
+    let ended = tokio::time::timeout(limits::ADAPTER_ANSWER, program.wait()).await;
+    ended.unwrap_or(Exit::Unknown)
+}
+
+async fn died(program: &mut Program, exit: Exit) -> Failure {
+    let said = program.last_words().await;
+    let hint = match said.as_str() {
+        it if it.contains("SyntaxError") => "correct what Node says, then launch again",
+        it if it.contains("Cannot find module") || it.contains("ERR_MODULE_NOT_FOUND") => {
+            "install what is missing (`npm install`), or correct the path; `cwd` is where Node starts"
+        }
+        it if it.contains("bad option") => "Node does not know that flag",
+        _ => "see what Node wrote; `interpreter` chooses another node",
+    };
+    Failure::new(Code::LaunchFailed, format!("Node ended with {exit} before the first line\n{said}"))
+        .hint(hint)
+}
+
+/// Each child waits until it is connected. The first of a test runner stops at its first line, for the
+/// runner itself has none.
+async fn take_children(mut door: Door, setup: Setup, mut stops: bool) {
+    loop {
+        let child = tokio::select! {
+            child = door.next() => child,
+            () = setup.joining.closed() => return,
+        };
+        let Some(child) = child else { return };
+        let first = std::mem::take(&mut stops);
+        // Ends when the child is taken, or gone.
+        tokio::spawn(take_child(child, setup.clone(), first));
+    }
+}
+
+async fn take_child(child: Child, setup: Setup, stops: bool) {
+    let joining: mpsc::Sender<Connected> = setup.joining.clone();
+    let entry = Entry::At(child.script.filter(|_| stops));
+    let subject = Subject { name: format!("process {}", child.pid), pid: Some(child.pid), entry };
+    match cdp::connect(&child.url, setup, subject).await {
+        Ok((connected, _)) => {
+            // The session may have ended first.
+            joining.send(connected).await.unwrap_or_default();
+        }
+        Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
+    }
+}
+
+/// How long a node may take to answer a question about itself.
+const PROBE: Duration = Duration::from_secs(20);

@@ -1,0 +1,31 @@
+// Holdpoint: runs before every Node process of a debugged program, by NODE_OPTIONS.
+'use strict';
+(() => {
+  const door = process.env.HOLDPOINT_NODE;
+  if (!door || !require('node:worker_threads').isMainThread) return;
+  // Children do not inherit the address; each has one of its own, opened below.
+  process.execArgv = process.execArgv.filter((word) => !/^--inspect/.test(word));
+  if (process.env.HOLDPOINT_NODE_MAIN) {
+    delete process.env.HOLDPOINT_NODE_MAIN;
+    return;
+  }
+  const fs = require('node:fs');
+  const inspector = require('node:inspector');
+  let pipe;
+  try {
+    // Nobody reads when the session is over; then this is a process like any other.
+    pipe = fs.openSync(door, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+  } catch {
+    return;
+  }
+  try {
+    if (!inspector.url()) inspector.open(0, '127.0.0.1', false);
+    const script = (process.argv[1] ?? '').length < 2000 ? process.argv[1] : undefined;
+    fs.writeSync(pipe, JSON.stringify({ pid: process.pid, url: inspector.url(), script }) + '\n');
+  } catch {
+    return;
+  } finally {
+    fs.closeSync(pipe);
+  }
+  inspector.waitForDebugger();
+})();

@@ -1,0 +1,116 @@
+//! Node processes that a debugged program starts: `fork`, `node --test`, workers of test runners, `npm`.
+//!
+//! They dial nobody. So each runs a small script of ours first (`--require` in `NODE_OPTIONS`), which opens
+//! its inspector, writes its address into a named pipe of ours, and waits. When the session is over the
+//! pipe is gone, and the script does nothing.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use serde::Deserialize;
+use tokio::{
+    io::{AsyncBufReadExt as _, BufReader},
+    net::unix::pipe::Receiver,
+};
+
+use crate::{
+    backend::cdp::BOOT_NAME,
+    failure::{Code, Failure},
+};
+
+const BOOT: &str = include_str!("boot.cjs");
+
+/// Where children announce themselves.
+pub(super) struct Door {
+    lines: tokio::io::Lines<BufReader<Receiver>>,
+    path: PathBuf,
+    boot: PathBuf,
+}
+
+/// A child that waits for us.
+#[derive(Debug, Deserialize)]
+pub(super) struct Child {
+    pub(super) pid: u32,
+    pub(super) url: String,
+    pub(super) script: Option<PathBuf>,
+}
+
+impl Door {
+    pub(super) fn open(home: &Path) -> Result<Door, Failure> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let folder = home.join("node");
+        let boot = folder.join(BOOT_NAME);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!("{}-{number}.pipe", std::process::id()));
+        let opened = || {
+            std::fs::create_dir_all(&folder)?;
+            write_once(&boot)?;
+            if path.exists() {
+                // Left by a server of the same process id that was killed.
+                std::fs::remove_file(&path)?;
+            }
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0)?;
+            // Our own end for writing keeps the pipe from ending between two children.
+            let file = std::fs::OpenOptions::new().read(true).write(true).open(&path)?;
+            Receiver::from_file(file)
+        };
+        let receiver = opened().map_err(|error: std::io::Error| {
+            Failure::new(
+                Code::LaunchFailed,
+                format!("cannot prepare `{}`: {error}", folder.display()),
+            )
+        })?;
+        Ok(Door { lines: BufReader::new(receiver).lines(), path, boot })
+    }
+
+    /// What the program's environment needs, given the `NODE_OPTIONS` it has already.
+    pub(super) fn env(&self, options: Option<&str>) -> [(String, String); 3] {
+        let boot = self.boot.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+        let options = options.filter(|it| !it.trim().is_empty()).map(|it| format!("{it} "));
+        let options = format!("{}--require \"{boot}\"", options.unwrap_or_default());
+        [
+            ("NODE_OPTIONS".to_owned(), options),
+            ("HOLDPOINT_NODE".to_owned(), self.path.display().to_string()),
+            ("HOLDPOINT_NODE_MAIN".to_owned(), "1".to_owned()),
+        ]
+    }
+
+    /// The next child. Never ends by itself.
+    pub(super) async fn next(&mut self) -> Option<Child> {
+        loop {
+            let line = match self.lines.next_line().await {
+                Ok(Some(line)) => line,
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::warn!(%error, "the pipe of child processes broke");
+                    return None;
+                }
+            };
+            match serde_json::from_str(&line) {
+                Ok(child) => return Some(child),
+                Err(error) => tracing::debug!(%error, line, "no child process says that"),
+            }
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(%error, "a pipe is gone already");
+        }
+    }
+}
+
+/// Whole or not at all: another server may read it now.
+fn write_once(boot: &Path) -> std::io::Result<()> {
+    if std::fs::read_to_string(boot).is_ok_and(|text| text == BOOT) {
+        return Ok(());
+    }
+    let new = boot.with_extension(format!("{}.new", std::process::id()));
+    std::fs::write(&new, BOOT)?;
+    std::fs::rename(new, boot)
+}

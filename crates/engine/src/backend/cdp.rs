@@ -1,0 +1,354 @@
+//! One thread of JavaScript under the V8 inspector: a Node program's main thread, or a worker of it.
+//!
+//! What V8 answers says only that it took the command; stops come as events, and [`watch`] decides which of
+//! them are anybody's business: the entry, holds before scripts with source maps, and conditions of ours are not.
+
+mod breakpoints;
+mod connect;
+mod inspect;
+mod points;
+mod value;
+mod watch;
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use holdpoint_cdp::{
+    Client, Command, Error, Sources,
+    types::{
+        CallFrame, CallFrameId, Paused,
+        debugger::{
+            EvaluateOnCallFrame, Pause, PauseOn, Resume, SetBlackboxPatterns, SetPauseOnExceptions,
+            StepInto, StepOut, StepOver,
+        },
+        runtime::{Evaluate, Evaluated, TerminateExecution},
+    },
+};
+
+pub use self::connect::{BOOT_NAME, Began, Entry, Setup, Subject, connect};
+use self::points::Points;
+use super::{
+    Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
+    Variable, Wanted,
+};
+use crate::{
+    failure::{Code, Failure},
+    limits,
+};
+
+/// JavaScript has one thread in each target, so its number means nothing.
+const THREAD: i64 = 1;
+/// Scripts of Node itself.
+const INTERNALS: &str = "^node:";
+/// Scripts that a package manager put there.
+const LIBRARIES: &str = "/node_modules/";
+
+/// Cheap to clone.
+#[derive(Clone)]
+pub struct Cdp {
+    client: Client,
+    known: Arc<Known>,
+}
+
+/// What we know of one thread.
+struct Known {
+    name: String,
+    just_my_code: bool,
+    sources: Arc<Mutex<Sources>>,
+    moment: Mutex<Moment>,
+    points: Mutex<Points>,
+    /// Changes of breakpoints come one after the other.
+    order: tokio::sync::Mutex<()>,
+}
+
+/// Where it stands.
+#[derive(Default)]
+struct Moment {
+    paused: Option<Arc<Paused>>,
+    asked: Asked,
+}
+
+/// What the next stop without a breakpoint is due to: V8 does not say.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    #[default]
+    Nothing,
+    Step,
+    Pause,
+}
+
+impl Cdp {
+    fn new(client: Client, name: String, just_my_code: bool) -> Cdp {
+        let known = Known {
+            name,
+            just_my_code,
+            sources: Arc::default(),
+            moment: Mutex::default(),
+            points: Mutex::default(),
+            order: tokio::sync::Mutex::default(),
+        };
+        Cdp { client, known: Arc::new(known) }
+    }
+
+    /// Sends a command and waits for its answer, within a deadline: a thread that is inside of a system
+    /// call answers nothing.
+    async fn ask<C: Command>(&self, command: C) -> Result<C::Answer, Failure> {
+        match tokio::time::timeout(limits::ADAPTER_ANSWER, self.client.send(command)).await {
+            Ok(answer) => answer.map_err(refused),
+            Err(_) => {
+                let patience = limits::ADAPTER_ANSWER;
+                let text = format!("the program did not answer `{}` in {patience:?}", C::METHOD);
+                Err(Failure::new(Code::AdapterFailed, text).hint(
+                    "it may be inside of a call that does not return to JavaScript, such as `execSync`",
+                ))
+            }
+        }
+    }
+
+    pub async fn resume(&self, _: i64) -> Result<(), Failure> {
+        self.moment().asked = Asked::Nothing;
+        self.ask(Resume::default()).await.map(drop)
+    }
+
+    pub async fn step(&self, _: i64, step: Step) -> Result<(), Failure> {
+        self.moment().asked = Asked::Step;
+        match step {
+            Step::Over => self.ask(StepOver {}).await.map(drop),
+            Step::In => self.ask(StepInto::default()).await.map(drop),
+            Step::Out => self.ask(StepOut {}).await.map(drop),
+        }
+    }
+
+    pub async fn pause(&self, _: Option<i64>) -> Result<(), Failure> {
+        self.moment().asked = Asked::Pause;
+        // An endless loop in a library is to be stopped as well; the next stop sets this back.
+        self.blackbox(false).await?;
+        self.ask(Pause {}).await.map(drop)
+    }
+
+    pub async fn set_breakpoints(
+        &self,
+        file: &Path,
+        wanted: &[Wanted],
+    ) -> Result<Vec<Bound>, Failure> {
+        breakpoints::replace(self, file, wanted).await
+    }
+
+    pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
+        let state = match (exceptions.uncaught, exceptions.caught) {
+            (true, true) => PauseOn::All,
+            (true, false) => PauseOn::Uncaught,
+            (false, true) => PauseOn::Caught,
+            (false, false) => PauseOn::None,
+        };
+        self.ask(SetPauseOnExceptions { state }).await.map(drop)
+    }
+
+    pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {
+        Ok(vec![Thread { id: THREAD, name: self.known.name.clone() }])
+    }
+
+    pub async fn stack(&self, _: i64, slice: Slice) -> Result<Stack, Failure> {
+        inspect::stack(self, slice).await
+    }
+
+    pub async fn scopes(&self, frame: &FrameId) -> Result<Vec<Scope>, Failure> {
+        inspect::scopes(self, frame)
+    }
+
+    pub async fn children(&self, of: &Handle, slice: Slice) -> Result<Vec<Variable>, Failure> {
+        inspect::children(self, of, slice).await
+    }
+
+    pub async fn evaluate(
+        &self,
+        frame: Option<&FrameId>,
+        expression: &str,
+        patience: Duration,
+    ) -> Result<Value, Failure> {
+        // `{a: 1}` is a block to JavaScript and an object to everyone who types it.
+        if expression.starts_with('{') && expression.ends_with('}') {
+            let object = self.evaluated(frame, &format!("({expression})"), patience).await?;
+            if !is_syntax_error(&object) {
+                return finished(object, expression, patience);
+            }
+        }
+        let answer = self.evaluated(frame, expression, patience).await?;
+        finished(answer, expression, patience)
+    }
+
+    pub async fn assign(
+        &self,
+        container: &Handle,
+        name: &str,
+        value: &str,
+    ) -> Result<Value, Failure> {
+        inspect::assign(self, container, name, value).await
+    }
+
+    pub async fn exception(&self, _: i64) -> Result<ExceptionInfo, Failure> {
+        inspect::exception(self).await
+    }
+
+    /// Leaves the program running.
+    pub async fn detach(&self) -> Result<(), Failure> {
+        self.client.close().await;
+        Ok(())
+    }
+
+    /// V8 ends what takes too long; what V8 cannot end is left behind with a word about it.
+    async fn evaluated(
+        &self,
+        frame: Option<&FrameId>,
+        expression: &str,
+        patience: Duration,
+    ) -> Result<Evaluated, Failure> {
+        let timeout = Some(patience.as_secs_f64() * 1_000.0);
+        let sent = async {
+            match frame {
+                Some(frame) => {
+                    let frame = CallFrameId(text(frame)?.to_owned());
+                    let mut command = EvaluateOnCallFrame::new(frame, expression);
+                    command.generate_preview = true;
+                    command.timeout = timeout;
+                    self.client.send(command).await.map_err(|error| evaluation(error, patience))
+                }
+                None => {
+                    let command = Evaluate {
+                        expression: expression.to_owned(),
+                        silent: true,
+                        generate_preview: true,
+                        repl_mode: true,
+                        timeout,
+                        ..Evaluate::default()
+                    };
+                    self.client.send(command).await.map_err(|error| evaluation(error, patience))
+                }
+            }
+        };
+        match tokio::time::timeout(patience + limits::INTERRUPT, sent).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.ask(TerminateExecution {}).await?;
+                Err(too_long(patience))
+            }
+        }
+    }
+
+    async fn blackbox(&self, libraries: bool) -> Result<(), Failure> {
+        let mut patterns = vec![INTERNALS.to_owned(), connect::BOOT_PATTERN.to_owned()];
+        if libraries && self.known.just_my_code {
+            patterns.push(LIBRARIES.to_owned());
+        }
+        self.ask(SetBlackboxPatterns { patterns }).await.map(drop)
+    }
+
+    /// Maps are read from disk when they are needed first, so not on the runtime's own threads.
+    async fn sources<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Sources) -> R + Send + 'static,
+    ) -> Result<R, Failure> {
+        let sources = Arc::clone(&self.known.sources);
+        let asked = move || question(&mut sources.lock().unwrap_or_else(PoisonError::into_inner));
+        tokio::task::spawn_blocking(asked)
+            .await
+            .map_err(|error| Failure::internal(format!("a source map could not be read: {error}")))
+    }
+
+    fn moment(&self) -> MutexGuard<'_, Moment> {
+        self.known.moment.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn points(&self) -> MutexGuard<'_, Points> {
+        self.known.points.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn paused(&self) -> Result<Arc<Paused>, Failure> {
+        self.moment().paused.clone().ok_or_else(|| {
+            Failure::new(Code::NotStopped, "the program is running")
+                .hint("`debug_pause` stops it, `debug_wait` waits for its next stop")
+        })
+    }
+
+    fn frame(&self, frame: &FrameId) -> Result<CallFrame, Failure> {
+        let wanted = text(frame)?;
+        if wanted.starts_with(inspect::ASYNC) {
+            return Err(Failure::new(Code::NotFound, "an async caller keeps no variables")
+                .hint("its frame is gone; only frames without `async` have values"));
+        }
+        let paused = self.paused()?;
+        let found = paused.call_frames.iter().find(|it| it.call_frame_id.0 == wanted);
+        found.cloned().ok_or_else(|| {
+            Failure::new(Code::NotFound, "that frame is of an earlier stop")
+                .hint("`debug_stack` numbers the frames of this one")
+        })
+    }
+}
+
+fn text(frame: &FrameId) -> Result<&str, Failure> {
+    match frame {
+        FrameId::Text(text) => Ok(text),
+        FrameId::Number(_) => Err(Failure::internal("a frame of another protocol")),
+    }
+}
+
+fn is_syntax_error(answer: &Evaluated) -> bool {
+    let thrown = answer.exception_details.as_ref().and_then(|it| it.exception.as_ref());
+    thrown.is_some_and(|it| it.class_name.as_deref() == Some("SyntaxError"))
+}
+
+/// A value, or what was thrown instead.
+fn finished(answer: Evaluated, expression: &str, patience: Duration) -> Result<Value, Failure> {
+    match answer.exception_details {
+        // An evaluation that V8 ended threw nothing that could be caught.
+        Some(details) if details.exception.is_none() && details.text.contains("terminated") => {
+            Err(too_long(patience))
+        }
+        Some(details) => {
+            let thrown = crate::budget::cut(&value::thrown(&details), 1_000);
+            let failure = Failure::new(Code::EvaluateFailed, thrown);
+            Err(if expression.contains("await") {
+                failure.hint("`await` works only inside of an async function; look at the promise")
+            } else {
+                failure
+            })
+        }
+        None => Ok(value::value(&answer.result)),
+    }
+}
+
+fn too_long(patience: Duration) -> Failure {
+    Failure::new(
+        Code::Timeout,
+        format!("the expression was not done after {patience:?} and was interrupted"),
+    )
+    .hint("pass a larger `timeout_s`, or a cheaper expression")
+}
+
+fn evaluation(error: Error, patience: Duration) -> Failure {
+    match error {
+        Error::Refused { message, .. } if message.contains("terminated") => too_long(patience),
+        Error::Refused { message, .. } if message.contains("call frame") => {
+            Failure::new(Code::NotStopped, "that frame is of an earlier stop")
+                .hint("`debug_stack` numbers the frames of this one")
+        }
+        error => refused(error),
+    }
+}
+
+fn refused(error: Error) -> Failure {
+    match error {
+        Error::Refused { method, message, .. } => {
+            Failure::new(Code::AdapterFailed, format!("V8 refused `{method}`: {message}"))
+        }
+        Error::Closed { reason } => {
+            Failure::new(Code::SessionEnded, format!("the program is gone: {reason}"))
+        }
+        error @ (Error::Malformed { .. } | Error::Unreachable { .. } | Error::Busy { .. }) => {
+            Failure::new(Code::AdapterFailed, error.to_string())
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! What V8 tells of one thread, as signals. Stops that nobody asked for are dealt with here and resumed:
+//! the entry where it is not wanted, holds before scripts with source maps, breakpoints just removed.
+
+use std::sync::PoisonError;
+
+use holdpoint_cdp::{
+    Event,
+    types::{
+        Paused, RemoteObject, ScriptParsed,
+        debugger::{RemoveBreakpoint, Resume},
+    },
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{
+    Asked, Cdp, THREAD, breakpoints, connect::Began, inspect, points::CONDITION_ERROR, value,
+};
+use crate::{
+    backend::{FrameId, Signal, StopReason, Stopped},
+    ids::BreakpointId,
+    limits,
+};
+
+const BREAK_ON_START: &str = "Break on start";
+
+pub(super) struct Watch {
+    pub(super) cdp: Cdp,
+    pub(super) events: mpsc::Receiver<Event>,
+    pub(super) signals: mpsc::Sender<Signal>,
+    /// Whether the stop before the first line is to be told.
+    pub(super) tells_entry: bool,
+    /// Who waits for the program to begin.
+    pub(super) began: Option<oneshot::Sender<Began>>,
+}
+
+/// Nobody takes the signals any more.
+struct Unheard;
+
+impl Watch {
+    /// Ends with the connection or the worker, or when nobody takes the signals.
+    pub(super) async fn run(mut self) {
+        while let Some(event) = self.events.recv().await {
+            if self.event(event).await.is_err() {
+                return;
+            }
+        }
+        self.tell_began(Began::Over);
+        let reason = "its connection is closed".to_owned();
+        // The session may have ended first.
+        self.signals.send(Signal::Gone { reason }).await.unwrap_or_default();
+    }
+
+    async fn event(&mut self, event: Event) -> Result<(), Unheard> {
+        match event {
+            Event::Paused(paused) => self.paused(*paused).await,
+            Event::Resumed => {
+                self.cdp.moment().paused = None;
+                self.tell(Signal::Continued { thread: None }).await
+            }
+            Event::ScriptParsed(parsed) => self.script(&parsed).await,
+            Event::BreakpointResolved(resolved) => {
+                let id = &resolved.breakpoint_id;
+                match breakpoints::resolved(&self.cdp, id, &resolved.location).await {
+                    Some(bound) => self.tell(Signal::Breakpoint(bound)).await,
+                    None => Ok(()),
+                }
+            }
+            Event::WaitingForDisconnect => {
+                // Only we keep the process alive; its exit code comes with its end.
+                self.tell_began(Began::Over);
+                self.cdp.client.close().await;
+                Ok(())
+            }
+            // The program's output comes by its pipes, its end by its process.
+            Event::ConsoleApiCalled(_)
+            | Event::ExceptionThrown(_)
+            | Event::ScriptFailedToParse(_)
+            | Event::ContextCreated(_)
+            | Event::ContextDestroyed(_)
+            | Event::ContextsCleared
+            | Event::BindingCalled(_)
+            | Event::WorkerAttached(_)
+            | Event::WorkerDetached(_)
+            | Event::Other { .. } => Ok(()),
+        }
+    }
+
+    async fn script(&mut self, parsed: &ScriptParsed) -> Result<(), Unheard> {
+        self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner).add(parsed);
+        let is_awaited = {
+            let points = self.cdp.points();
+            points.has_loader && !points.files.is_empty() && !parsed.source_map_url.is_empty()
+        };
+        if !is_awaited {
+            return Ok(());
+        }
+        match breakpoints::set_in_loaded(&self.cdp, &parsed.script_id).await {
+            Ok(bound) => {
+                for bound in bound {
+                    self.tell(Signal::Breakpoint(bound)).await?;
+                }
+            }
+            Err(failure) => tracing::debug!(%failure, "a script's breakpoints are not set"),
+        }
+        Ok(())
+    }
+
+    async fn paused(&mut self, paused: Paused) -> Result<(), Unheard> {
+        if self.is_held(&paused).await {
+            return self.go_on().await;
+        }
+        let asked = std::mem::take(&mut self.cdp.moment().asked);
+        if asked == Asked::Pause
+            && let Err(failure) = self.cdp.blackbox(true).await
+        {
+            tracing::debug!(%failure, "libraries are stepped into from here on");
+        }
+        let is_start = is_start(&paused);
+        if is_start {
+            self.entered(&paused).await;
+        }
+        let is_entry = self.is_entry(&paused, is_start).await;
+        let mut hits = self.cdp.points().hits(&paused.hit_breakpoints);
+        if is_start && hits.is_empty() {
+            hits = self.standing_on(&paused);
+        }
+        let reason = reason(&paused, &hits, asked, is_entry);
+        let Some(reason) = reason.filter(|_| !is_start || is_entry || !hits.is_empty()) else {
+            return self.go_on().await;
+        };
+        let text = self.text(&paused, &hits).await;
+        self.cdp.moment().paused = Some(paused.into());
+        let stopped = Stopped { thread: THREAD, reason, hits, text, all: true };
+        self.tell(Signal::Stopped(stopped)).await
+    }
+
+    /// A stop of ours before a script with a source map: its breakpoints are set now.
+    async fn is_held(&self, paused: &Paused) -> bool {
+        let hold = self.cdp.points().hold.clone();
+        let Some(hold) = hold.filter(|hold| hold.is_at(paused)) else { return false };
+        match hold.held(&self.cdp.client, paused).await {
+            Ok(Some(held)) => {
+                if let Err(failure) = breakpoints::set_in_held(&self.cdp, held).await {
+                    tracing::debug!(%failure, "a held script has no breakpoints");
+                }
+            }
+            Ok(None) => {}
+            Err(error) => tracing::debug!(%error, "what is held is unknown"),
+        }
+        // A breakpoint of the user's on the very same place still counts.
+        self.cdp.points().hits(&paused.hit_breakpoints).is_empty()
+    }
+
+    /// The program stands before its first line: its own source map can be read, and it has a loader.
+    async fn entered(&mut self, paused: &Paused) {
+        self.cdp.points().has_loader = true;
+        if let Some(top) = paused.call_frames.first()
+            && let Err(failure) =
+                breakpoints::set_in_loaded(&self.cdp, &top.location.script_id).await
+        {
+            tracing::debug!(%failure, "the program's own breakpoints are not set");
+        }
+        breakpoints::hold(&self.cdp).await;
+        self.tell_began(Began::Entered);
+    }
+
+    async fn is_entry(&mut self, paused: &Paused, is_start: bool) -> bool {
+        let ours = {
+            let mut points = self.cdp.points();
+            let is_hit = |id: &_| paused.hit_breakpoints.contains(id);
+            if points.entry.as_ref().is_some_and(is_hit) { points.entry.take() } else { None }
+        };
+        match ours {
+            Some(breakpoint_id) => {
+                if let Err(failure) = self.cdp.ask(RemoveBreakpoint { breakpoint_id }).await {
+                    tracing::debug!(%failure, "the entry's breakpoint stays");
+                }
+                true
+            }
+            None => is_start && self.tells_entry,
+        }
+    }
+
+    /// A breakpoint that was set when the program stood on its line already, which V8 cannot hit.
+    fn standing_on(&self, paused: &Paused) -> Vec<BreakpointId> {
+        let Some(top) = paused.call_frames.first() else { return Vec::new() };
+        let place = {
+            let mut sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
+            sources.place(&top.location)
+        };
+        let Some((file, line)) = place.and_then(|it| Some((it.file?, it.position.line()))) else {
+            return Vec::new();
+        };
+        self.cdp.points().plain_on(&file, line)
+    }
+
+    async fn text(&self, paused: &Paused, hits: &[BreakpointId]) -> Option<String> {
+        if inspect::is_exception(paused) {
+            let thrown: RemoteObject = serde_json::from_value(paused.data.clone()?).ok()?;
+            return Some(value::text(&thrown));
+        }
+        let has_condition = self.cdp.points().has_condition(hits);
+        let top = paused.call_frames.first().filter(|_| has_condition)?;
+        let frame = FrameId::Text(top.call_frame_id.0.clone());
+        let asked = self.cdp.evaluated(Some(&frame), CONDITION_ERROR, limits::ADAPTER_ANSWER);
+        let error = asked.await.ok()?.result.value?;
+        Some(format!("the breakpoint's condition failed: {}", error.as_str()?))
+    }
+
+    async fn go_on(&self) -> Result<(), Unheard> {
+        if let Err(failure) = self.cdp.ask(Resume::default()).await {
+            tracing::debug!(%failure, "a stop of ours could not be resumed");
+        }
+        Ok(())
+    }
+
+    fn tell_began(&mut self, began: Began) {
+        if let Some(waiting) = self.began.take() {
+            // Whoever waited may have given up.
+            waiting.send(began).unwrap_or_default();
+        }
+    }
+
+    async fn tell(&self, signal: Signal) -> Result<(), Unheard> {
+        self.signals.send(signal).await.map_err(|_| Unheard)
+    }
+}
+
+/// V8 gives several reasons at once as `ambiguous`.
+fn is_start(paused: &Paused) -> bool {
+    let among = |data: &serde_json::Value| {
+        let reasons = data.get("reasons").and_then(|it| it.as_array());
+        reasons.is_some_and(|all| all.iter().any(|it| it["reason"] == BREAK_ON_START))
+    };
+    paused.reason == BREAK_ON_START || paused.data.as_ref().is_some_and(among)
+}
+
+/// `None` for a stop that nobody wants any more.
+fn reason(
+    paused: &Paused,
+    hits: &[BreakpointId],
+    asked: Asked,
+    is_entry: bool,
+) -> Option<StopReason> {
+    if is_entry {
+        return Some(StopReason::Entry);
+    }
+    if inspect::is_exception(paused) {
+        return Some(StopReason::Exception);
+    }
+    if !hits.is_empty() {
+        return Some(StopReason::Breakpoint);
+    }
+    match (asked, paused.reason.as_str()) {
+        (Asked::Step, _) => Some(StopReason::Step),
+        (Asked::Pause, _) => Some(StopReason::Pause),
+        // Removed while V8 was about to stop there.
+        (Asked::Nothing, "other") if !paused.hit_breakpoints.is_empty() => None,
+        (Asked::Nothing, "other" | "ambiguous") => {
+            Some(StopReason::Other("debugger statement".to_owned()))
+        }
+        (Asked::Nothing, other) => Some(StopReason::Other(other.to_owned())),
+    }
+}
