@@ -146,7 +146,12 @@ impl Session {
     /// The first stop after `after`, or the end, or the deadline.
     pub async fn wait(&self, after: Epoch, patience: Duration) -> Outcome {
         let mut view = self.view.clone();
-        let arrived = |view: &Arc<View>| after < view.epoch() || view.status == Status::Ended;
+        // A stop that has been resumed since is nothing to return with.
+        let arrived = |view: &Arc<View>| match view.status {
+            Status::Stopped => after < view.epoch(),
+            Status::Ended => true,
+            Status::Starting | Status::Running => false,
+        };
         let found = tokio::time::timeout(patience, view.wait_for(arrived)).await;
         match found {
             // The actor is gone: what it left is the end.

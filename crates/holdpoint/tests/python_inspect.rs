@@ -27,7 +27,9 @@ fn in_shop() -> Debug {
 /// Stopped where every hard value is a local. The budgets are checked by every call.
 fn in_values() -> Debug {
     let mut debug = start();
-    debug.run_to("values.py", &["values"]).stands("breakpoint", line(&fixture("values.py"), "values"));
+    debug
+        .run_to("values.py", &["values"])
+        .stands("breakpoint", line(&fixture("values.py"), "values"));
     debug
 }
 
@@ -38,9 +40,11 @@ fn an_evaluation_gives_a_value_with_its_type() {
     assert_eq!(debug.eval("[o['count'] for o in orders]"), "(list) [3, 1, 2]");
     let caller = json!({ "expression": "RATE, len(orders)", "frame": 1 });
     assert_eq!(debug.ok("debug_evaluate", caller).text, "(tuple) (2, 3)");
-    debug
-        .fails("debug_evaluate", json!({ "expression": "1", "frame": 99 }))
-        .has(&["[E_NOT_FOUND]", "no frame 99", "debug_stack"]);
+    debug.fails("debug_evaluate", json!({ "expression": "1", "frame": 99 })).has(&[
+        "[E_NOT_FOUND]",
+        "no frame 99",
+        "debug_stack",
+    ]);
 }
 
 #[test]
@@ -86,8 +90,8 @@ fn an_endless_evaluation_is_interrupted_and_the_session_lives() {
     let mut debug = in_shop();
     for expression in ["while True: pass", "sum(iter(int, 1))", "__import__('time').sleep(60)"] {
         let started = Instant::now();
-        let said = debug
-            .fails("debug_evaluate", json!({ "expression": expression, "timeout_s": 0.5 }));
+        let said =
+            debug.fails("debug_evaluate", json!({ "expression": expression, "timeout_s": 0.5 }));
         said.has(&["[E_TIMEOUT]", "interrupted", "hint:"]);
         assert!(started.elapsed() < Duration::from_secs(5), "{expression}");
         assert_eq!(debug.eval("index"), "(int) 0");
@@ -125,8 +129,12 @@ fn variables_are_one_line_each_and_within_the_budget() {
     let said = debug.ok("debug_variables", json!({}));
     said.has(&["nothing: NoneType = None", "numbers: list =", "text: str = ", "keyed: dict ="]);
     said.has(&["first⏎second⏎third", "rude: Rude ="]);
-    let names: Vec<&str> =
-        said.data["variables"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = said.data["variables"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
     for name in ["nothing", "numbers", "text", "keyed", "order", "rude", "wide", "cycle"] {
         assert!(names.contains(&name), "{names:?}");
     }
@@ -136,7 +144,9 @@ fn variables_are_one_line_each_and_within_the_budget() {
 #[test]
 fn huge_values_are_cut_wherever_they_are_shown() {
     let mut debug = in_values();
-    for expression in ["text", "numbers", "keyed", "cycle", "rude", "wide", "text, text", "[text] * 9"] {
+    for expression in
+        ["text", "numbers", "keyed", "cycle", "rude", "wide", "text, text", "[text] * 9"]
+    {
         debug.eval(expression);
     }
     debug.ok("debug_variables", json!({ "path": "text" }));
@@ -166,8 +176,12 @@ fn a_path_looks_inside() {
     let mut debug = in_values();
     debug.ok("debug_variables", json!({ "path": "order.items[1]" })).has(&["'price': int = 5"]);
     debug.ok("debug_variables", json!({ "path": "order.items[1][\"tags\"][0]" })).has(&["'a'"]);
-    debug.fails("debug_variables", json!({ "path": "order.nope" })).has(&["no part `nope`", "hint:"]);
-    debug.fails("debug_variables", json!({ "path": "nope" })).has(&["no variable `nope`", "numbers"]);
+    debug
+        .fails("debug_variables", json!({ "path": "order.nope" }))
+        .has(&["no part `nope`", "hint:"]);
+    debug
+        .fails("debug_variables", json!({ "path": "nope" }))
+        .has(&["no variable `nope`", "numbers"]);
     debug.fails("debug_variables", json!({ "path": "order[" })).has(&["[E_INVALID_PARAMS]"]);
     debug.fails("debug_variables", json!({ "count": 0 })).has(&["[E_INVALID_PARAMS]"]);
 }

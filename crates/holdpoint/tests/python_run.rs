@@ -244,7 +244,8 @@ fn a_program_that_exits_at_once_has_ended() {
 fn a_signal_is_reported_as_one() {
     let (_folder, file) = program("import os\nos.kill(os.getpid(), 9)\n");
     let mut debug = start();
-    debug.launch(&file, json!({ "stop_on_entry": false }))
+    debug
+        .launch(&file, json!({ "stop_on_entry": false }))
         .ended(json!({ "signal": 9 }))
         .has(&["signal 9 (SIGKILL)"]);
 }

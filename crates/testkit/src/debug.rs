@@ -203,8 +203,9 @@ impl Said {
     #[track_caller]
     fn of(tool: &str, answer: &Value) -> (Said, bool) {
         let result = answer.get("result").unwrap_or_else(|| panic!("{tool} answered {answer}"));
-        let said = Said { text: text(result), data: result["structuredContent"].clone() };
-        let data = said.data.to_string().len();
+        let structured = &result["structuredContent"];
+        let said = Said { text: text(result), data: structured["data"].clone() };
+        let data = structured.to_string().len();
         assert!(said.text.len() < TEXT_BYTES, "{tool}: {} bytes of text", said.text.len());
         assert!(data < DATA_BYTES, "{tool}: {data} bytes of data");
         (said, result["isError"] != true)

@@ -92,9 +92,8 @@ async def test_cancelling_ends_the_work_and_hurts_nothing_else(talkative_server,
 @pytest.mark.parametrize("way", HANDSHAKE_WAYS, ids=str)
 async def test_cancelling_makes_room_for_other_calls(server, way):
     async with connect(server, way) as client, anyio.create_task_group() as group:
-        pending = [
-            await client.start(group, "timeline_query", {"since": 1000, "timeout_s": 60}) for _ in range(CALLS_IN_FLIGHT)
-        ]
+        wait = {"since": 1000, "timeout_s": 60}
+        pending = [await client.start(group, "timeline_query", wait) for _ in range(CALLS_IN_FLIGHT)]
         refused = await until_refused(client)
         assert refused.text.startswith(f"[E_BUSY] {CALLS_IN_FLIGHT} calls are under way already\nhint: ")
         for call in pending:

@@ -33,9 +33,8 @@ impl Adapter for Node {
     }
 
     fn claims(&self, launch: &Launch) -> bool {
-        let is_script = |it| {
-            has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT)
-        };
+        let is_script =
+            |it| has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT);
         launch.program.as_deref().is_some_and(is_script)
             || command::is_ours(&launch.command, &launch.cwd)
     }
@@ -137,8 +136,11 @@ async fn died(program: &mut Program, exit: Exit) -> Failure {
         it if it.contains("bad option") => "Node does not know that flag",
         _ => "see what Node wrote; `interpreter` chooses another node",
     };
-    Failure::new(Code::LaunchFailed, format!("Node ended with {exit} before the first line\n{said}"))
-        .hint(hint)
+    Failure::new(
+        Code::LaunchFailed,
+        format!("Node ended with {exit} before the first line\n{said}"),
+    )
+    .hint(hint)
 }
 
 /// Each child waits until it is connected. The first of a test runner stops at its first line, for the

@@ -81,17 +81,17 @@ impl Dap {
 
     pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
-        self.ask::<Continue>(arguments).await.map(drop)
+        taken(self.ask::<Continue>(arguments).await)
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         let plain = t::StepArguments { thread_id: thread, ..Default::default() };
         match step {
-            Step::Over => self.ask::<Next>(plain).await.map(drop),
-            Step::Out => self.ask::<StepOut>(plain).await.map(drop),
+            Step::Over => taken(self.ask::<Next>(plain).await),
+            Step::Out => taken(self.ask::<StepOut>(plain).await),
             Step::In => {
                 let into = t::StepInArguments { thread_id: thread, ..Default::default() };
-                self.ask::<StepIn>(into).await.map(drop)
+                taken(self.ask::<StepIn>(into).await)
             }
         }
     }
@@ -254,6 +254,14 @@ impl Dap {
         let arguments =
             t::DisconnectArguments { terminate_debuggee: Some(false), ..Default::default() };
         self.ask::<Disconnect>(arguments).await.map(drop)
+    }
+}
+
+/// A process that ends at once does not answer what made it go on.
+fn taken<B>(answer: Result<B, Failure>) -> Result<(), Failure> {
+    match answer {
+        Err(failure) if failure.code != Code::SessionEnded => Err(failure),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 

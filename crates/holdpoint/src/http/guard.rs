@@ -174,4 +174,29 @@ mod tests {
         let page = ("origin", "https://evil.example");
         check(Some("secret"), &[("host", "localhost"), bearer, page], Some(403));
     }
+
+    proptest::proptest! {
+        /// Whatever a browser sends: only names of loopback pass, and nothing panics.
+        #[test]
+        fn only_loopback_passes(host in "[ -~]{0,40}", origin in "[ -~]{0,40}") {
+            let guard = Guard::new(Vec::new(), None);
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, host.parse().unwrap());
+            headers.insert(ORIGIN, origin.parse().unwrap());
+            if guard.refusal(&Uri::from_static("/"), &headers).is_none() {
+                let is_ours = |text: &str| text.contains("localhost") || text.contains("127.") || text.contains("::1");
+                proptest::prop_assert!(is_ours(&host.to_lowercase()) && is_ours(&origin.to_lowercase()));
+            }
+        }
+
+        #[test]
+        fn a_name_that_only_contains_ours_is_refused(before in "[a-z]{1,9}", after in "[a-z]{1,9}") {
+            let guard = Guard::new(Vec::new(), None);
+            for name in [format!("{before}.localhost.{after}"), format!("127.0.0.1.{after}"), format!("localhost{after}")] {
+                let mut headers = HeaderMap::new();
+                headers.insert(HOST, name.parse().unwrap());
+                proptest::prop_assert!(guard.refusal(&Uri::from_static("/"), &headers).is_some());
+            }
+        }
+    }
 }

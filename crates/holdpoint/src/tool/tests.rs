@@ -325,3 +325,47 @@ fn duplicates_are_found() {
     assert!(unique(PUPPETS));
     assert!(!unique(&[entry::<Puppet>(), entry::<Closed>(), entry::<Puppet>()]));
 }
+
+/// Arguments of any shape.
+fn anything() -> impl proptest::strategy::Strategy<Value = Value> {
+    use proptest::prelude::*;
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,20}".prop_map(Value::from),
+    ];
+    let names = prop_oneof![
+        Just("act".to_owned()),
+        Just("count".to_owned()),
+        Just("who".to_owned()),
+        Just("timeout_s".to_owned()),
+        Just("budget_tokens".to_owned()),
+        ".{0,8}",
+    ];
+    let nested = leaf.prop_recursive(3, 16, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(".{0,8}", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    });
+    prop::collection::btree_map(names, nested, 0..5)
+        .prop_map(|map| Value::Object(map.into_iter().collect()))
+}
+
+proptest::proptest! {
+    /// Whatever a client sends is answered, and a refusal says what to do next.
+    #[test]
+    fn any_arguments_are_answered(arguments in anything()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let is_told_to_wait = arguments["act"] == "wait";
+        let answer = runtime.block_on(async { Stage::new().call("puppet_act", arguments).await });
+        if let Err(failure) = answer
+            && !is_told_to_wait
+        {
+            proptest::prop_assert!(failure.code != Code::Internal, "{}", failure);
+        }
+    }
+}

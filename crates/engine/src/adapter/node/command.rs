@@ -26,8 +26,10 @@ pub(super) struct What {
 pub(super) fn is_ours(command: &[String], cwd: &Path) -> bool {
     let Some(first) = command.first() else { return false };
     let name = file_name(first);
-    matches!(name, "node" | "nodejs" | "npx" | "npm" | "tsx" | "ts-node" | "mocha" | "jest" | "vitest")
-        || has_extension(Path::new(first), SCRIPTS)
+    matches!(
+        name,
+        "node" | "nodejs" | "npx" | "npm" | "tsx" | "ts-node" | "mocha" | "jest" | "vitest"
+    ) || has_extension(Path::new(first), SCRIPTS)
         || has_extension(Path::new(first), TYPESCRIPT)
         || in_project(first, cwd).is_some()
 }
@@ -120,7 +122,9 @@ impl What {
 /// One process and one file at a time: parallel runs under a debugger only confuse.
 fn for_runner(name: &str, given: &[String]) -> Vec<OsString> {
     let has = |words: &[&str]| {
-        given.iter().any(|it| words.iter().any(|word| it == word || it.starts_with(&format!("{word}="))))
+        given
+            .iter()
+            .any(|it| words.iter().any(|word| it == word || it.starts_with(&format!("{word}="))))
     };
     let mut more: Vec<OsString> = Vec::new();
     match name {
@@ -140,15 +144,20 @@ fn for_runner(name: &str, given: &[String]) -> Vec<OsString> {
 
 /// The script behind a command: a path, a program of the project, or one on the PATH.
 fn find_script(word: &str, cwd: &Path) -> Result<PathBuf, Failure> {
-    let by_path = word.contains('/') || has_extension(Path::new(word), SCRIPTS) || has_extension(Path::new(word), TYPESCRIPT);
+    let by_path = word.contains('/')
+        || has_extension(Path::new(word), SCRIPTS)
+        || has_extension(Path::new(word), TYPESCRIPT);
     let found = if by_path {
         Some(cwd.join(word))
     } else {
         in_project(word, cwd).or_else(|| on_path(word).and_then(|it| javascript(&it)))
     };
     found.filter(|it| it.is_file()).ok_or_else(|| {
-        Failure::new(Code::NotFound, format!("no JavaScript program `{word}` in the project or on the PATH"))
-            .hint("pass the path of its script, or install it in the project: `npm install`")
+        Failure::new(
+            Code::NotFound,
+            format!("no JavaScript program `{word}` in the project or on the PATH"),
+        )
+        .hint("pass the path of its script, or install it in the project: `npm install`")
     })
 }
 
@@ -198,10 +207,12 @@ fn find_node(given: Option<&Path>) -> Result<PathBuf, Failure> {
         Some(path) if path.components().count() > 1 => Ok(path.to_owned()),
         given => {
             let name = given.and_then(Path::to_str).unwrap_or("node");
-            on_path(name).or_else(|| on_path("nodejs").filter(|_| given.is_none())).ok_or_else(|| {
-                Failure::new(Code::NotFound, format!("no `{name}` on the PATH"))
-                    .hint("install Node.js, or pass its path as `interpreter`")
-            })
+            on_path(name).or_else(|| on_path("nodejs").filter(|_| given.is_none())).ok_or_else(
+                || {
+                    Failure::new(Code::NotFound, format!("no `{name}` on the PATH"))
+                        .hint("install Node.js, or pass its path as `interpreter`")
+                },
+            )
         }
     }
 }
@@ -214,9 +225,8 @@ fn on_path(name: &str) -> Option<PathBuf> {
 /// The flags that make Node run TypeScript: none where it does so itself, else a loader of the project.
 async fn typescript(node: &Path, script: &Path, cwd: &Path) -> Result<Vec<OsString>, Failure> {
     let folders = || script.ancestors().skip(1).chain(cwd.ancestors());
-    let in_modules = |path: &str| {
-        folders().map(|it| it.join("node_modules").join(path)).find(|it| it.is_file())
-    };
+    let in_modules =
+        |path: &str| folders().map(|it| it.join("node_modules").join(path)).find(|it| it.is_file());
     if let Some(loader) = in_modules("tsx/dist/loader.mjs") {
         return Ok(vec!["--import".into(), holdpoint_cdp::file_url(&loader).into()]);
     }
