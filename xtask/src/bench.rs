@@ -6,6 +6,7 @@
 
 mod client;
 mod http;
+mod line;
 mod server;
 mod table;
 
@@ -21,7 +22,10 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command { name: "bench", help: HELP, run: bench };
 
 const HELP: &str = "\
-Measure the release binary beside a minimal rmcp server (the floor), taking turns in one run
+Measure the release binary beside the floor, taking turns in one run
+
+The floor is the least that could do the same: for `server` a minimal rmcp server,
+for `line` the language's debugger itself, without any server in between.
 
 Usage: cargo xtask bench [NAME]
 
@@ -36,7 +40,7 @@ Round trips of microseconds depend on where the scheduler puts the two processes
 `taskset -c 0 cargo xtask bench` keeps everything on one core, which repeats better.
 ";
 
-const BENCHES: &[Bench] = &[server::SERVER];
+const BENCHES: &[Bench] = &[server::SERVER, line::LINE];
 
 /// One bench; its rows are the table.
 struct Bench {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 pub(crate) use self::node::{find_node, node_modules};
-pub(crate) use self::python::{typos, venv};
+pub(crate) use self::python::{debugpy, typos, venv};
 use crate::process::{Finished, Show, run};
 
 /// Slow networks take minutes for a hundred packages.

@@ -14,3 +14,6 @@ pub(crate) const NODE_MAJOR_FOR_CONFORMANCE: u32 = 22;
 
 /// `@modelcontextprotocol/client` asks for it.
 pub(crate) const NODE_MAJOR_FOR_SDKS: u32 = 20;
+
+/// The debugger that `bench line` drives, with and without us in between.
+pub(crate) const DEBUGPY: &str = "1.8.22";

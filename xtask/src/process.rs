@@ -177,12 +177,31 @@ fn copy_lines(stream: impl Read, mut terminal: Option<impl Write>) -> String {
     }
 }
 
-/// The process group that a child leads (`process_group(0)`); dropping it kills what is left of it.
+/// A process group; dropping it kills what is left of it.
 pub(crate) struct Group {
     guard: Child,
 }
 
 impl Group {
+    /// A group that its guard leads. Others join by its id, and starting them costs no guard.
+    pub(crate) fn empty() -> Result<Self> {
+        let guard = Command::new("sh")
+            .args(["-c", "read -r _; kill -9 0"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .context("starting `sh` as a guard")?;
+        Ok(Self { guard })
+    }
+
+    /// For `process_group` of a command that is to join; only of an [`Group::empty`] one.
+    pub(crate) fn id(&self) -> Result<i32> {
+        Ok(i32::try_from(self.guard.id())?)
+    }
+
+    /// The group that a child leads (`process_group(0)`).
     pub(crate) fn led_by(leader: &Child) -> Result<Self> {
         let guard = Command::new("sh")
             .args(["-c", r#"read -r _; kill -9 "-$1""#, "guard", &leader.id().to_string()])
@@ -250,6 +269,15 @@ mod tests {
         let finished = sh("sleep 100 & echo done", Duration::from_secs(60));
         assert!(start.elapsed() < DRAIN, "a grandchild kept the pipe open");
         assert_eq!(finished.stdout, "done\n");
+    }
+
+    #[test]
+    fn what_joins_a_group_ends_with_it() {
+        let group = Group::empty().unwrap();
+        let mut command = Command::new("sleep");
+        let mut child = command.arg("100").process_group(group.id().unwrap()).spawn().unwrap();
+        drop(group);
+        assert!(!child.wait().unwrap().success());
     }
 
     #[test]

@@ -70,6 +70,19 @@ ids! {
 #[serde(transparent)]
 pub struct ContextId(pub i64);
 
+/// A line or column. Scripts that `vm` compiles with an offset may begin before the first one.
+fn place_number<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let number = i64::deserialize(from)?;
+    Ok(u32::try_from(number.max(0)).unwrap_or(u32::MAX))
+}
+
+fn optional_place_number<'de, D: serde::Deserializer<'de>>(
+    from: D,
+) -> Result<Option<u32>, D::Error> {
+    let number = Option::<i64>::deserialize(from)?;
+    Ok(number.map(|number| u32::try_from(number.max(0)).unwrap_or(u32::MAX)))
+}
+
 /// The table of commands: type, method, answer.
 macro_rules! commands {
     ($($name:ty => $method:literal, $answer:ty;)*) => {$(

@@ -47,8 +47,9 @@ pub const NOTE_BYTES: usize = 4_096;
 pub const NAME_BYTES: usize = 128;
 /// Resources one client may subscribe to.
 pub const SUBSCRIPTIONS: usize = 256;
-/// Clients at once, over all transports. Each may hold a notification task and queues.
-pub const CLIENTS: usize = 256;
+/// Clients at once, over all transports. Each may hold a notification task and queues; many HTTP clients
+/// leave without a word and stay until their session is idle for too long.
+pub const CLIENTS: usize = 1_024;
 /// A streamable HTTP session that nobody used for this long is closed. Agents think for a
 /// while between calls, and many do not survive a lost session, so it is long.
 pub const HTTP_SESSION_IDLE: Duration = Duration::from_secs(2 * 3600);
@@ -125,6 +126,8 @@ pub const CHANGES: usize = 12;
 
 // Node.
 
+/// A program that runs stops within this when it is asked to; one that does not waits for events.
+pub const IDLE: Duration = Duration::from_millis(200);
 /// Places of one line in one script: bundlers repeat code, but not endlessly.
 pub const PLACES: usize = 16;
 /// Lines before and after one without code that are looked at for one that has.

@@ -48,7 +48,7 @@ pub struct Session {
     commands: mpsc::Sender<Command>,
     targets: Targets,
     breakpoints: Arc<Breakpoints>,
-    stdin: tokio::sync::Mutex<Option<ChildStdin>>,
+    stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     /// The variables of the last stop that was told, by function, to say what changed.
     told: Mutex<Option<(String, BTreeMap<String, String>)>>,
 }
@@ -112,7 +112,7 @@ impl Session {
             commands,
             targets,
             breakpoints,
-            stdin: tokio::sync::Mutex::new(stdin),
+            stdin: Arc::new(tokio::sync::Mutex::new(stdin)),
             told: Mutex::default(),
         })
     }
@@ -239,21 +239,47 @@ impl Session {
         before.filter(|(before, _)| before == function).map(|(_, variables)| variables)
     }
 
-    /// Writes to the program's stdin.
+    /// Writes to the program's stdin. What it does not read at once goes on its way beside: a program
+    /// that stands still reads nothing.
     pub async fn input(&self, text: &str, close: bool) -> Result<(), Failure> {
-        let mut stdin = self.stdin.lock().await;
-        let Some(pipe) = stdin.as_mut() else {
+        let free = tokio::time::timeout(limits::DRAIN, Arc::clone(&self.stdin).lock_owned()).await;
+        let mut stdin = free.map_err(|_| {
+            Failure::new(Code::Busy, "the program has not read what was written before")
+                .hint("let it run until it reads its stdin")
+        })?;
+        let Some(mut pipe) = stdin.take() else {
             return Err(Failure::new(Code::NotFound, "the program's stdin is closed"));
         };
-        let written = async {
+        let text = text.to_owned();
+        // Ends when the program has read it, or with the program.
+        let mut writing = tokio::spawn(async move {
             pipe.write_all(text.as_bytes()).await?;
-            pipe.flush().await
-        };
-        written.await.map_err(|error| {
-            Failure::new(Code::NotFound, format!("the program no longer reads its stdin: {error}"))
-        })?;
-        if close {
-            *stdin = None;
+            pipe.flush().await?;
+            if !close {
+                *stdin = Some(pipe);
+            }
+            Ok::<(), std::io::Error>(())
+        });
+        match tokio::time::timeout(limits::DRAIN, &mut writing).await {
+            Ok(Ok(Err(error))) => Err(Failure::new(
+                Code::NotFound,
+                format!("the program no longer reads its stdin: {error}"),
+            )),
+            Ok(Ok(Ok(()))) | Err(_) => Ok(()),
+            Ok(Err(error)) => Err(Failure::internal(format!("stdin was not written: {error}"))),
+        }
+    }
+
+    /// Whether a condition is one, as far as a process that could hold it can tell.
+    pub async fn check_condition(
+        &self,
+        file: &std::path::Path,
+        condition: &str,
+    ) -> Result<(), Failure> {
+        for backend in self.backends() {
+            if let Backend::Dap(dap) = backend {
+                dap.check_condition(file, condition).await?;
+            }
         }
         Ok(())
     }

@@ -10,14 +10,7 @@ mod index;
 pub(crate) mod listen;
 pub(crate) mod port_file;
 
-use axum::{
-    Json, Router,
-    extract::Request,
-    http::{Method, StatusCode},
-    middleware::{self, Next},
-    response::Response,
-    routing::get,
-};
+use axum::{Json, Router, middleware, routing::get};
 use holdpoint_engine::limits;
 use tower_http::limit::RequestBodyLimitLayer;
 use utoipa::{OpenApi, openapi::OpenApi as Document};
@@ -49,24 +42,13 @@ pub(crate) fn document() -> Document {
     endpoints().split_for_parts().1
 }
 
-/// The SDK answers the end of an MCP session with 202; the official Python client takes only 200 and
-/// 204 for an end and warns its user otherwise.
-async fn ended(request: Request, next: Next) -> Response {
-    let is_end = request.method() == Method::DELETE && request.uri().path() == "/mcp";
-    let mut response = next.run(request).await;
-    if is_end && response.status() == StatusCode::ACCEPTED {
-        *response.status_mut() = StatusCode::NO_CONTENT;
-    }
-    response
-}
-
 pub(crate) fn router(app: App, guard: Guard, with_sse: bool) -> Router {
     let (endpoints, document) = endpoints().split_for_parts();
     let mut router = endpoints
         .route("/openapi.json", get(move || std::future::ready(Json(document))))
         .with_state(app.clone())
         .route_service("/mcp", mcp::http::service(&app))
-        .route_layer(middleware::from_fn(ended));
+        .route_layer(middleware::from_fn(mcp::http::lenient));
     if with_sse {
         router = router.merge(sse::router(app));
     }

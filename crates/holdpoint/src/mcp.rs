@@ -28,13 +28,13 @@ use holdpoint_engine::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorCode,
-        GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-        InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
-        SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-        Tool as McpTool, UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+        DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+        InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
+        ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
+        SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -157,11 +157,24 @@ impl ServerHandler for Handler {
             .with_instructions(self.app.catalogue.instructions)
     }
 
+    async fn discover(
+        &self,
+        context: RequestContext<RoleServer>,
+    ) -> Result<DiscoverResult, ErrorData> {
+        self.meet(&context);
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()))
+    }
+
     async fn initialize(
         &self,
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        if self.app.clients.count() >= limits::CLIENTS {
+            let many = format!("{} clients are connected already", limits::CLIENTS);
+            return Err(wire_error(Failure::new(Code::Busy, many).hint("close one first")));
+        }
         let mut agreed = self.negotiate_initialize(&request)?;
         let mut info = request;
         info.protocol_version = agreed.protocol_version.clone();
@@ -284,7 +297,8 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         self.meet(subscription.request_context());
-        Box::pin(notify::listen(&self.app, &subscription, self.begins.take(&self.app))).await;
+        let from = self.begins.take(&self.app);
+        Box::pin(notify::listen(&self.app, &subscription, from, &self.gone)).await;
         Ok(())
     }
 

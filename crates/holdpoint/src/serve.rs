@@ -36,8 +36,7 @@ pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
     check_exposure(args.host, args.token.as_deref())?;
     let catalogue = Catalogue::ours(&args.toolset.toolset)?;
     let app = App::new(catalogue, args.tool_timeout, args.db.as_deref());
-    runtime()?.block_on(serve(app, args, stdio))?;
-    Ok(ExitCode::SUCCESS)
+    runtime()?.block_on(serve(app, args, stdio))
 }
 
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
@@ -47,7 +46,7 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     builder.enable_all().build().context("cannot start the runtime")
 }
 
-async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<()> {
+async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
     // Before anything is promised: a signal from here on stops us in good order.
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let guard = Guard::new(args.allow_origin, args.token);
@@ -62,17 +61,22 @@ async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<()> {
     };
     let mut served = Served::start(&app, guard, listeners, args.mcp_sse)?;
     let stdin_ended = served.serve_stdio(&app, stdio);
-    let reason = tokio::select! {
-        reason = signals.next() => reason,
-        () = stdin_ended => "stdin ended",
+    let (reason, mut hurries) = tokio::select! {
+        reason = signals.next() => (reason, 1),
+        // A client that closes our stdin often sends a signal along; that is one wish, not two.
+        () = stdin_ended => ("stdin ended", 2),
     };
-    // From here on a second signal ends the process at once.
-    tokio::spawn(async move {
-        signals.next().await;
-        std::process::exit(130);
-    });
-    stop(&app, reason, served).await;
-    Ok(())
+    let hurried = async {
+        while hurries > 0 {
+            signals.next().await;
+            hurries -= 1;
+        }
+    };
+    tokio::select! {
+        () = stop(&app, reason, served) => Ok(ExitCode::SUCCESS),
+        // A second signal: what still runs is dropped, and the port file goes with it.
+        () = hurried => Ok(ExitCode::from(130)),
+    }
 }
 
 /// HTTP, and MCP on stdio, under way.

@@ -132,12 +132,13 @@ pub(crate) async fn call(
     let common = Common::take(&mut arguments, schema)?;
     params::check(entry.name, schema, &arguments)?;
     let deadline = common.deadline(entry, caller.app.tool_timeout);
+    let promised = common.promised(entry, caller.app.tool_timeout);
     let gone = caller.gone.clone();
     let call = Call::new(caller, common.budget, common.session);
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let engine = std::sync::Arc::clone(&call.app.engine);
-    let alive = call.keep_client_informed(entry.name, deadline);
+    let alive = call.keep_client_informed(entry.name, promised);
     let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
     let started = Instant::now();
     tokio::select! {

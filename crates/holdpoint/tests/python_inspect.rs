@@ -88,7 +88,9 @@ fn an_assignment_is_seen_by_the_program() {
 #[test]
 fn an_endless_evaluation_is_interrupted_and_the_session_lives() {
     let mut debug = in_shop();
-    for expression in ["while True: pass", "sum(iter(int, 1))", "__import__('time').sleep(60)"] {
+    for expression in
+        ["while True: pass", "sum(1 for _ in iter(int, 1))", "__import__('time').sleep(60)"]
+    {
         let started = Instant::now();
         let said =
             debug.fails("debug_evaluate", json!({ "expression": expression, "timeout_s": 0.5 }));
@@ -98,6 +100,16 @@ fn an_endless_evaluation_is_interrupted_and_the_session_lives() {
     }
     debug.ok("breakpoint_remove", json!({ "id": 1 }));
     debug.go().ended(json!({ "code": 0 })).has(&["total 50"]);
+}
+
+/// A loop in C hears nothing, and keeps the whole interpreter.
+#[test]
+fn an_evaluation_that_cannot_be_interrupted_says_so_and_can_be_stopped() {
+    let mut debug = in_shop();
+    let endless = json!({ "expression": "sum(iter(int, 1))", "timeout_s": 0.2 });
+    debug.fails("debug_evaluate", endless).has(&["[E_TIMEOUT]", "goes on", "`debug_stop`"]);
+    debug.ok("debug_stop", json!({}));
+    debug.nothing_is_left();
 }
 
 #[test]

@@ -5,7 +5,10 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
-use holdpoint_testkit::debug::{Debug, ask_python, fixture, line, program, python};
+use holdpoint_testkit::{
+    debug::{Debug, ask_python, fixture, line, program, python},
+    until,
+};
 use serde_json::json;
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
@@ -170,6 +173,34 @@ fn it_runs_to_a_line_once() {
     // The line itself keeps no breakpoint.
     debug.go().ended(json!({ "code": 0 }));
     debug.ok("breakpoint_list", json!({})).has(&["1 breakpoint"]);
+}
+
+#[test]
+fn running_to_a_line_keeps_the_breakpoint_that_is_there() {
+    let mut debug = start();
+    let file = fixture("shop.py");
+    let at = line(&file, "append");
+    debug.run_to("shop.py", &["seen"]);
+    let point = json!({ "file": file, "line": at, "condition": "index == 2" });
+    debug.ok("breakpoint_set", point);
+    debug.ok("debug_continue", json!({ "to_line": at })).has(&["index = 0"]);
+    debug.ok("breakpoint_list", json!({})).has(&["2 breakpoint", "if index == 2"]);
+    debug.go().stands("breakpoint", at).has(&["index = 0 → 2"]);
+}
+
+#[test]
+fn a_cancelled_run_to_a_line_leaves_no_breakpoint() {
+    let mut debug = start();
+    let file = fixture("endless.py");
+    debug.launch(&file, json!({}));
+    let id =
+        debug.ask("debug_continue", json!({ "to_line": line(&file, "late"), "timeout_s": 60 }));
+    debug.wrote("spinning");
+    debug.rpc.notify("notifications/cancelled", json!({ "requestId": id }));
+    until("no breakpoint", || {
+        let list = debug.ok("breakpoint_list", json!({}));
+        (list.text == "no breakpoints").then_some(())
+    });
 }
 
 #[test]

@@ -24,6 +24,8 @@ import {
 
 const TRANSPORTS = ["stdio", "sse", "http"];
 const CALLS_IN_FLIGHT = 64;
+// The end of a connection is noticed at once. The server's SDK alone would wait 5 s for what is still open.
+const NOTICED_S = 3;
 
 export function suite(sdk) {
   const ways = sdk.revisions.flatMap((revision) => TRANSPORTS.map((transport) => new Way(transport, revision)));
@@ -441,7 +443,7 @@ function together({ sdk, each, ways, stdioWays, isLasting }) {
       const victim = await startVictim(sdk, server, way);
       try {
         victim.kill("SIGKILL");
-        await ended(victim.serverPid);
+        await until(() => !isRunning(victim.serverPid), "the server to end", NOTICED_S * 1000);
         assert.deepEqual(server.complaints, []);
       } finally {
         endVictim(victim, way);
@@ -515,7 +517,7 @@ async function killBesideAnother(sdk, way) {
     victim.kill("SIGKILL");
     if (way.transport !== "http") {
       // A streamable HTTP session outlives its connections, and a stateless client has none.
-      const [left] = await observer.events(seq, ["client_left"]);
+      const [left] = await observer.events(seq, ["client_left"], { timeout_s: NOTICED_S });
       assert.deepEqual([left.data.name, left.data.transport], ["victim", way.transport]);
       assert.deepEqual(await names(observer), ["observer"]);
     }
@@ -527,7 +529,7 @@ async function killBesideAnother(sdk, way) {
     await observer.inbox.note("still here");
     await observer.close();
     process.kill(victim.serverPid, "SIGTERM");
-    await ended(victim.serverPid);
+    await until(() => !isRunning(victim.serverPid), "the server to end");
     assert.deepEqual(server.complaints, []);
   } finally {
     endVictim(victim, way);
@@ -543,10 +545,6 @@ async function startVictim(sdk, server, way) {
   const [line] = await within(once(victim.stdout, "data"), 10_000, "the victim to wait");
   victim.serverPid = Number(line);
   return victim;
-}
-
-function ended(pid) {
-  return until(() => !isRunning(pid), "the server to end");
 }
 
 function endVictim(victim, way) {

@@ -13,6 +13,9 @@ from client import LASTING_WAYS, REVISIONS, STDIO_WAYS, WAYS, connect
 from peer import HANDSHAKE, UPDATED, Way
 from server import TALKATIVE, Server, is_running
 
+# The end of a connection is noticed at once. The server's SDK alone would wait 5 s for what is still open.
+NOTICED_S = 3
+
 # The first client is the one that starts the server when it comes by stdio, so the second never does.
 PAIRS = [
     (Way(first, revision), Way(second, other))
@@ -61,7 +64,7 @@ async def test_a_client_killed_in_the_middle_of_a_call_is_no_harm_to_another(tmp
             killed.kill()
             if way.transport != "http":
                 # A streamable HTTP session outlives its connections, and a stateless client has none.
-                [left] = await observer.wait_for_event(since, "client_left")
+                [left] = await observer.wait_for_event(since, "client_left", within=NOTICED_S)
                 assert (left["data"]["name"], left["data"]["transport"]) == ("victim", way.transport)
                 assert [row["name"] for row in (await observer.status())["client_list"]] == ["observer"]
             if way != Way("http", HANDSHAKE):
@@ -82,7 +85,7 @@ async def test_the_server_of_a_killed_client_ends_by_itself(tmp_path, way):
     server = Server(tmp_path, log=TALKATIVE)
     async with victim(server, way) as killed:
         killed.kill()
-        assert server.exit_code(within=5) == 0
+        assert server.exit_code(within=NOTICED_S) == 0
         assert not is_running(killed.server_pid)
     assert not (tmp_path / "port").exists()
     assert server.complaints() == []

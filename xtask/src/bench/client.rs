@@ -44,7 +44,7 @@ impl Server {
 pub(super) struct Home(pub(super) PathBuf);
 
 impl Home {
-    fn new() -> Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let name = format!(
             "holdpoint-bench-{}-{}",
@@ -131,6 +131,16 @@ impl StdioClient {
 
     /// Sends a request and waits for its answer; the time is from first byte out to last byte in.
     pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Duration> {
+        Ok(self.ask(method, params)?.0)
+    }
+
+    /// Calls a tool; its result is the answer, whole.
+    pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Value> {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        Ok(answer.with_context(|| format!("calling `{tool}`"))?.1)
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Result<(Duration, Value)> {
         self.next_id += 1;
         let id = self.next_id;
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -145,8 +155,8 @@ impl StdioClient {
                 bail!("the server closed its stdout before it answered `{method}`");
             }
             let elapsed = start.elapsed();
-            if is_answer(&line, id)? {
-                return Ok(elapsed);
+            if let Some(result) = answer(&line, id)? {
+                return Ok((elapsed, result));
             }
         }
     }
@@ -180,16 +190,21 @@ pub(super) fn initialize_params() -> Value {
 
 /// Whether this message answers the request; an error of any kind would not be worth timing.
 pub(super) fn is_answer(message: &str, id: u64) -> Result<bool> {
-    let value: Value =
+    Ok(answer(message, id)?.is_some())
+}
+
+/// The result in this message, if it answers the request.
+fn answer(message: &str, id: u64) -> Result<Option<Value>> {
+    let mut value: Value =
         serde_json::from_str(message).with_context(|| format!("not JSON: `{message}`"))?;
     if value.get("id").and_then(Value::as_u64) != Some(id) || value.get("method").is_some() {
-        return Ok(false);
+        return Ok(None);
     }
-    let result = value.get("result").with_context(|| format!("an error: `{message}`"))?;
+    let result = value.get_mut("result").with_context(|| format!("an error: `{message}`"))?.take();
     if result.get("isError").and_then(Value::as_bool) == Some(true) {
         bail!("the tool failed: `{message}`");
     }
-    Ok(true)
+    Ok(Some(result))
 }
 
 #[cfg(test)]

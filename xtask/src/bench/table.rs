@@ -12,6 +12,8 @@ pub(super) struct Row {
 #[derive(Clone, Copy)]
 pub(super) enum Unit {
     Milliseconds,
+    /// For times around one millisecond.
+    FineMilliseconds,
     Microseconds,
     Megabytes,
 }
@@ -20,6 +22,7 @@ impl Unit {
     fn show(self, value: f64) -> String {
         match self {
             Self::Milliseconds => format!("{value:.1} ms"),
+            Self::FineMilliseconds => format!("{value:.2} ms"),
             Self::Microseconds => format!("{value:.0} µs"),
             Self::Megabytes => format!("{value:.1} MB"),
         }
@@ -30,6 +33,17 @@ impl Unit {
 pub(super) enum Goal {
     AtMost(f64),
     TimesFloor(f64),
+    /// The floor's multiple and a little more, in the row's unit.
+    NearFloor {
+        times: f64,
+        plus: f64,
+    },
+    /// The same, and never more than this.
+    NearFloorAtMost {
+        times: f64,
+        plus: f64,
+        limit: f64,
+    },
     /// Shown for the curious; tails of a shared machine are no goal.
     None,
 }
@@ -43,9 +57,19 @@ impl Row {
         let (words, met) = match self.goal {
             Goal::AtMost(limit) => (format!("≤ {}", self.unit.show(limit)), self.ours <= limit),
             Goal::TimesFloor(limit) => (format!("≤ {limit} × floor"), self.ratio() <= limit),
+            Goal::NearFloor { times, plus } => self.near_floor(times, plus),
+            Goal::NearFloorAtMost { times, plus, limit } => {
+                let (words, near) = self.near_floor(times, plus);
+                (format!("{words}, ≤ {}", self.unit.show(limit)), near && self.ours <= limit)
+            }
             Goal::None => return ("–".into(), ""),
         };
         (words, if met { "met" } else { "MISSED" })
+    }
+
+    fn near_floor(&self, times: f64, plus: f64) -> (String, bool) {
+        let words = format!("≤ {times} × floor + {}", self.unit.show(plus));
+        (words, self.ours <= times * self.floor + plus)
     }
 }
 
@@ -97,6 +121,20 @@ mod tests {
             row("pipes, p50", Unit::Microseconds, 200.0, 100.0, Goal::TimesFloor(1.5)),
             row("pipes, p99", Unit::Microseconds, 300.0, 100.0, Goal::None),
             row("idle RSS", Unit::Megabytes, 12.5, 5.0, Goal::AtMost(12.0)),
+            row(
+                "stack",
+                Unit::FineMilliseconds,
+                2.5,
+                1.0,
+                Goal::NearFloor { times: 1.5, plus: 1.0 },
+            ),
+            row(
+                "step",
+                Unit::FineMilliseconds,
+                5.5,
+                4.0,
+                Goal::NearFloorAtMost { times: 1.5, plus: 1.0, limit: 5.0 },
+            ),
         ]);
         let expected = "\
 what          ours   floor  ratio  goal
@@ -104,6 +142,8 @@ start, p50  4.0 ms  2.0 ms   2.00  ≤ 10.0 ms    met
 pipes, p50  200 µs  100 µs   2.00  ≤ 1.5 × floor  MISSED
 pipes, p99  300 µs  100 µs   3.00  –
 idle RSS   12.5 MB  5.0 MB   2.50  ≤ 12.0 MB    MISSED
+stack      2.50 ms  1.00 ms  2.50  ≤ 1.5 × floor + 1.00 ms  met
+step       5.50 ms  4.00 ms  1.38  ≤ 1.5 × floor + 1.00 ms, ≤ 5.00 ms  MISSED
 ";
         let squeezed = |text: &str| -> Vec<String> {
             text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()

@@ -29,6 +29,14 @@ pub(crate) fn typos(workspace: &Workspace) -> Result<PathBuf> {
     Ok(binary(&folder, "typos"))
 }
 
+/// The Python of an environment with the debugger that the benches drive.
+pub(crate) fn debugpy(workspace: &Workspace) -> Result<PathBuf> {
+    let folder = workspace.cache.join("debugpy");
+    let pin = format!("debugpy=={}", pins::DEBUGPY);
+    make(&folder, &pin, |pip| pip.arg(&pin))?;
+    Ok(binary(&folder, "python"))
+}
+
 fn make(folder: &Path, pins: &str, what: impl Fn(&mut Command) -> &mut Command) -> Result<()> {
     let python = Path::new("python3");
     let found = version(python).ok_or_else(|| Missing("`python3` is not installed".into()))?;

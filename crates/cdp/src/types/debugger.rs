@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::{
     BreakpointId, CallFrameId, ContextId, Done, ObjectId, ScriptId, commands,
+    optional_place_number, place_number,
     runtime::{CallArgument, Evaluated, RemoteObject, StackTrace},
 };
 
@@ -37,8 +38,13 @@ commands! {
 #[serde(rename_all = "camelCase")]
 pub struct Location {
     pub script_id: ScriptId,
+    #[serde(deserialize_with = "place_number")]
     pub line_number: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "optional_place_number",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub column_number: Option<u32>,
 }
 
@@ -177,7 +183,9 @@ pub struct PossibleBreakpoints {
 #[serde(rename_all = "camelCase")]
 pub struct BreakLocation {
     pub script_id: ScriptId,
+    #[serde(deserialize_with = "place_number")]
     pub line_number: u32,
+    #[serde(default, deserialize_with = "optional_place_number")]
     pub column_number: Option<u32>,
     /// `debuggerStatement`, `call` or `return`; nothing for a statement.
     #[serde(rename = "type")]
@@ -339,13 +347,13 @@ pub struct ScriptParsed {
     pub script_id: ScriptId,
     #[serde(default)]
     pub url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub start_line: u32,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub start_column: u32,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub end_line: u32,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub end_column: u32,
     pub execution_context_id: Option<ContextId>,
     #[serde(default)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ContextId, Done, ObjectId, ScriptId, commands};
+use super::{ContextId, Done, ObjectId, ScriptId, commands, place_number};
 
 commands! {
     Enable => "Runtime.enable", Done;
@@ -233,9 +233,9 @@ pub struct EntryPreview {
 pub struct ExceptionDetails {
     #[serde(default)]
     pub text: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub line_number: u32,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub column_number: u32,
     pub script_id: Option<ScriptId>,
     pub url: Option<String>,
@@ -263,9 +263,9 @@ pub struct StackFrame {
     pub script_id: ScriptId,
     #[serde(default)]
     pub url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub line_number: u32,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "place_number")]
     pub column_number: u32,
 }
 

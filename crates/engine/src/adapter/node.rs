@@ -52,58 +52,78 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let what = What::of(launch).await?;
     let door = Door::open(&around.home)?;
     let mut program = Program::start(&around.guard, &spec(launch, &what, &door))?;
-    let url = address(&mut program).await?;
+    let announced = address(&mut program)?;
     let (joining, targets) = mpsc::channel(limits::TARGETS);
     let setup = Setup {
         breakpoints: Arc::clone(&around.breakpoints),
         just_my_code: launch.just_my_code,
         joining: joining.clone(),
     };
-    let entry = match (what.is_runner, launch.stop_on_entry) {
-        (true, _) => Entry::At(None),
-        (false, true) => Entry::Told,
-        (false, false) => Entry::Silent,
-    };
-    let subject = Subject { name: "main".to_owned(), pid: None, entry };
+    if what.is_runner {
+        // Ends when the session drops its receiver.
+        tokio::spawn(take_children(door, setup, launch.stop_on_entry));
+        return Ok(Started { program, targets });
+    }
+    let url = found(&mut program, announced).await?;
+    let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
+    let subject =
+        Subject { name: "main".to_owned(), pid: None, script: launch.program.clone(), entry };
     let (main, beginning) = cdp::connect(&url, setup.clone(), subject).await?;
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
-    let stops_in_child = what.is_runner && launch.stop_on_entry;
     // Ends when the session drops its receiver.
-    tokio::spawn(take_children(door, setup, stops_in_child));
-    if !what.is_runner {
-        begun(&mut program, beginning).await?;
-    }
+    tokio::spawn(take_children(door, setup, false));
+    begun(&mut program, beginning).await?;
     Ok(Started { program, targets })
 }
 
 fn spec(launch: &Launch, what: &What, door: &Door) -> Spec {
-    let mut args: Vec<OsString> = vec!["--inspect-brk=127.0.0.1:0".into()];
-    args.extend(what.words.iter().cloned());
+    let mut args: Vec<OsString> = Vec::new();
     let mut env: std::collections::BTreeMap<String, Option<String>> =
         launch.env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
     let ours = std::env::var("NODE_OPTIONS").ok();
-    let given = launch.env.get("NODE_OPTIONS").cloned().or(ours);
+    let mut given = launch.env.get("NODE_OPTIONS").cloned().or(ours);
+    if what.is_runner {
+        // With it the runner knows of a debugger: one process at a time, and what the inspectors of its
+        // children say is not taken for the tests' own output.
+        let known = given.map(|it| it + " ").unwrap_or_default();
+        given = Some(known + "--inspect-publish-uid=http");
+    } else {
+        args.push("--inspect-brk=127.0.0.1:0".into());
+        env.insert(children::FOUND.to_owned(), Some("1".to_owned()));
+    }
+    args.extend(what.words.iter().cloned());
     env.extend(door.env(given.as_deref()).map(|(name, value)| (name, Some(value))));
     Spec { program: what.node.clone(), args, cwd: launch.cwd.clone(), env }
 }
 
-/// Where the program's inspector listens. Node says it before it does anything else.
-async fn address(program: &mut Program) -> Result<String, Failure> {
-    let Some(stderr) = program.pipes.stderr.take() else {
-        return Err(Failure::internal("the program has no stderr"));
-    };
+/// Where the program's inspector listens: on its way. Node says it before it does anything else.
+fn address(program: &mut Program) -> Result<oneshot::Receiver<String>, Failure> {
+    let stderr = program.pipes.stderr.take();
+    let stderr = stderr.ok_or_else(|| Failure::internal("the program has no stderr"))?;
     let (rest, url) = chatter::without(stderr);
     program.pipes.stderr = Some(rest);
-    match tokio::time::timeout(limits::CONNECT, url).await {
+    Ok(url)
+}
+
+async fn found(program: &mut Program, url: oneshot::Receiver<String>) -> Result<String, Failure> {
+    let said = tokio::select! {
+        url = tokio::time::timeout(limits::CONNECT, url) => url,
+        exit = program.wait() => return Err(died(program, exit).await),
+    };
+    match said {
         Ok(Ok(url)) => Ok(url),
         // Its stderr ended without: a node that does not know its flags, or no node at all.
         Ok(Err(_)) => {
             let exit = ended(program).await;
             Err(died(program, exit).await)
         }
-        Err(_) => Err(Failure::new(Code::LaunchFailed, "the program did not open its inspector")
-            .hint("is `interpreter` a Node.js?")),
+        Err(_) => Err(silent()),
     }
+}
+
+fn silent() -> Failure {
+    Failure::new(Code::LaunchFailed, "the program did not open its inspector")
+        .hint("is `interpreter` a Node.js?")
 }
 
 /// Waits until the program stands before its first line. One that ends before that never could run.
@@ -143,7 +163,7 @@ async fn died(program: &mut Program, exit: Exit) -> Failure {
     .hint(hint)
 }
 
-/// Each child waits until it is connected. The first of a test runner stops at its first line, for the
+/// Each child waits until it is connected. The first of Node's test runner stops at its first line, for the
 /// runner itself has none.
 async fn take_children(mut door: Door, setup: Setup, mut stops: bool) {
     loop {
@@ -161,7 +181,12 @@ async fn take_children(mut door: Door, setup: Setup, mut stops: bool) {
 async fn take_child(child: Child, setup: Setup, stops: bool) {
     let joining: mpsc::Sender<Connected> = setup.joining.clone();
     let entry = Entry::At(child.script.filter(|_| stops));
-    let subject = Subject { name: format!("process {}", child.pid), pid: Some(child.pid), entry };
+    let subject = Subject {
+        name: format!("process {}", child.pid),
+        pid: Some(child.pid),
+        script: None,
+        entry,
+    };
     match cdp::connect(&child.url, setup, subject).await {
         Ok((connected, _)) => {
             // The session may have ended first.

@@ -68,7 +68,14 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
             Failure::new(Code::LaunchFailed, "the program did not connect to the debugger")
         })?
         .map_err(no_port)?;
-    let main = connect(stream, launch, &around, true).await?;
+    let main = match connect(stream, launch, &around, true).await {
+        Err(failure) if failure.code == Code::SessionEnded => {
+            let exit = tokio::time::timeout(limits::DRAIN, program.wait()).await;
+            let exit = exit.map_err(|_| failure)?;
+            return Err(died(&mut program, exit, &interpreter).await);
+        }
+        connected => connected?,
+    };
     let (sender, targets) = mpsc::channel(limits::TARGETS);
     sender.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
@@ -94,6 +101,10 @@ async fn accept_children(
                 if sender.send(child).await.is_err() {
                     return;
                 }
+            }
+            // Killed while it was connecting, mostly because the session ends.
+            Err(failure) if failure.code == Code::SessionEnded => {
+                tracing::debug!(%failure, "a child process is gone");
             }
             Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
         }

@@ -43,6 +43,10 @@ use crate::{
 const THREAD: i64 = 1;
 /// Scripts of Node itself.
 const INTERNALS: &str = "^node:";
+/// What has no source to show.
+const WASM: &str = "^wasm://";
+/// The name of the expression in which an idle program stops.
+const IDLE: &str = "holdpoint:idle";
 /// Scripts that a package manager put there.
 const LIBRARIES: &str = "/node_modules/";
 
@@ -59,6 +63,8 @@ struct Known {
     just_my_code: bool,
     sources: Arc<Mutex<Sources>>,
     moment: Mutex<Moment>,
+    /// Tells of each stop as it is recorded.
+    stopped: Arc<tokio::sync::Notify>,
     points: Mutex<Points>,
     /// Changes of breakpoints come one after the other.
     order: tokio::sync::Mutex<()>,
@@ -87,6 +93,7 @@ impl Cdp {
             just_my_code,
             sources: Arc::default(),
             moment: Mutex::default(),
+            stopped: Arc::default(),
             points: Mutex::default(),
             order: tokio::sync::Mutex::default(),
         };
@@ -126,7 +133,10 @@ impl Cdp {
         self.moment().asked = Asked::Pause;
         // An endless loop in a library is to be stopped as well; the next stop sets this back.
         self.blackbox(false).await?;
-        self.ask(Pause {}).await.map(drop)
+        let stopped = Arc::clone(&self.known.stopped).notified_owned();
+        self.ask(Pause {}).await?;
+        self.wake(stopped);
+        Ok(())
     }
 
     pub async fn set_breakpoints(
@@ -199,6 +209,22 @@ impl Cdp {
         Ok(())
     }
 
+    /// A program that waits for events runs nothing that could be stopped, so it is given something; one
+    /// that runs stops by itself before that.
+    fn wake(&self, stopped: tokio::sync::futures::OwnedNotified) {
+        let expression = format!("undefined\n//# sourceURL={IDLE}");
+        let command = Evaluate { expression, silent: true, ..Evaluate::default() };
+        let client = self.client.clone();
+        // Ends when the program runs on, or is gone.
+        tokio::spawn(async move {
+            if tokio::time::timeout(limits::IDLE, stopped).await.is_err()
+                && let Err(error) = client.send(command).await
+            {
+                tracing::debug!(%error, "the program was not woken");
+            }
+        });
+    }
+
     /// V8 ends what takes too long; what V8 cannot end is left behind with a word about it.
     async fn evaluated(
         &self,
@@ -239,7 +265,8 @@ impl Cdp {
     }
 
     async fn blackbox(&self, libraries: bool) -> Result<(), Failure> {
-        let mut patterns = vec![INTERNALS.to_owned(), connect::BOOT_PATTERN.to_owned()];
+        let always = [INTERNALS, WASM, connect::BOOT_PATTERN];
+        let mut patterns: Vec<String> = always.map(str::to_owned).to_vec();
         if libraries && self.known.just_my_code {
             patterns.push(LIBRARIES.to_owned());
         }

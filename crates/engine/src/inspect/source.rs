@@ -23,6 +23,10 @@ pub fn snippet(
         return None;
     }
     let bytes = std::fs::read(file).ok()?;
+    // No source holds a zero byte; every other kind of file has one soon.
+    if bytes.iter().take(8_192).any(|byte| *byte == 0) {
+        return None;
+    }
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().count();
     let wanted =

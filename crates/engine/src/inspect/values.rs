@@ -99,13 +99,23 @@ pub async fn drill(backend: &Backend, roots: &[Variable], path: &str) -> Result<
         let Some(children) = at.value.children.clone() else {
             return Err(Failure::new(Code::NotFound, format!("`{}` has no parts", at.name)));
         };
-        at = child(backend, &children, &step).await?;
+        at = child(backend, &children, at.value.indexed, &step).await?;
     }
     Ok(at)
 }
 
-async fn child(backend: &Backend, of: &Handle, name: &str) -> Result<Variable, Failure> {
-    let all = backend.children(of, Slice { start: 0, count: limits::CHILDREN }).await?;
+async fn child(
+    backend: &Backend,
+    of: &Handle,
+    indexed: Option<usize>,
+    name: &str,
+) -> Result<Variable, Failure> {
+    // Where the parts are counted, the one that is wanted need not be searched among all.
+    let slice = match (indexed, name.parse()) {
+        (Some(count), Ok(start)) if start < count => Slice { start, count: 1 },
+        _ => Slice { start: 0, count: limits::CHILDREN },
+    };
+    let all = backend.children(of, slice).await?;
     let quoted = [format!("'{name}'"), format!("\"{name}\""), format!("[{name}]")];
     // Long lists name their parts with leading zeros.
     let number: Option<usize> = name.parse().ok();

@@ -1,7 +1,14 @@
 //! MCP over streamable HTTP at `/mcp`: sessions for the older revisions, none for 2026-07-28.
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
+use axum::{
+    body::{Body, to_bytes},
+    extract::Request,
+    http::{Method, StatusCode},
+    middleware::Next,
+    response::Response,
+};
 use holdpoint_engine::limits;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
@@ -20,11 +27,44 @@ pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionM
         .with_max_request_body_bytes(limits::BODY_BYTES)
         .with_cancellation_token(app.shutdown.child_token());
     let app = app.clone();
-    let make = move || {
-        if app.clients.count() >= limits::CLIENTS {
-            return Err(io::Error::other("too many clients are connected"));
-        }
-        Ok(Handler::new(app.clone(), Transport::Http))
-    };
+    let make = move || Ok(Handler::new(app.clone(), Transport::Http));
     StreamableHttpService::new(make, Arc::new(sessions), config)
+}
+
+/// What official clients do and the SDK's server does not take.
+///
+/// It answers the end of a session with 202; the Python client takes only 200 and 204 for an end and warns
+/// its user otherwise. And the TypeScript client posts notifications of revision 2026-07-28 without the
+/// header `Mcp-Method`, which the revision demands of requests and leaves open for notifications.
+pub(crate) async fn lenient(request: Request, next: Next) -> Response {
+    if request.uri().path() != "/mcp" {
+        return next.run(request).await;
+    }
+    let is_end = request.method() == Method::DELETE;
+    let is_bare = request.method() == Method::POST
+        && request.headers().contains_key("mcp-protocol-version")
+        && !request.headers().contains_key("mcp-method");
+    let request = if is_bare { named(request).await } else { request };
+    let mut response = next.run(request).await;
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
+    response
+}
+
+/// A notification gets the header that names it; anything else stays as it is.
+async fn named(request: Request) -> Request {
+    let (mut parts, body) = request.into_parts();
+    let Ok(bytes) = to_bytes(body, limits::BODY_BYTES).await else {
+        return Request::from_parts(parts, Body::empty());
+    };
+    let message: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    let method = message.get("method").and_then(|method| method.as_str());
+    let is_modern = parts.headers.get("mcp-protocol-version").is_some_and(|it| it == "2026-07-28");
+    if let (true, None, Some(method)) = (is_modern, message.get("id"), method)
+        && let Ok(value) = method.parse()
+    {
+        parts.headers.insert("mcp-method", value);
+    }
+    Request::from_parts(parts, Body::from(bytes))
 }

@@ -25,6 +25,7 @@ use rmcp::{
     service::{ServiceError, SubscriptionContext},
 };
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::resources;
 use crate::app::App;
@@ -118,13 +119,19 @@ async fn send(
 }
 
 /// `subscriptions/listen` of revision 2026-07-28: resource updates on the stream of one request.
-pub(super) async fn listen(app: &App, subscription: &SubscriptionContext, from: Seq) {
+pub(super) async fn listen(
+    app: &App,
+    subscription: &SubscriptionContext,
+    from: Seq,
+    gone: &CancellationToken,
+) {
     let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
     let mut reader = app.engine.log.reader(from);
     loop {
         let reads = tokio::select! {
             reads = reader.batch(limits::NOTIFY_BATCH) => reads,
             () = subscription.cancelled() => return,
+            () = gone.cancelled() => return,
             () = app.shutdown.cancelled() => return,
         };
         for uri in uris.iter().filter(|uri| any_changed(app, uri, &reads)) {

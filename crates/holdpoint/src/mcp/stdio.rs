@@ -69,23 +69,25 @@ mod sockets {
 
     pub(super) fn standard() -> io::Result<Option<Halves>> {
         let (stdin, stdout) = (io::stdin(), io::stdout());
+        // Both are looked at before either is changed: a half-changed pair would not work at all.
         let (Some(read), Some(write)) = (socket(stdin.as_fd())?, socket(stdout.as_fd())?) else {
             return Ok(None);
         };
-        let (read, _) = tokio::io::split(read);
-        let (_, write) = tokio::io::split(write);
+        let (read, _) = tokio::io::split(nonblocking(read)?);
+        let (_, write) = tokio::io::split(nonblocking(write)?);
         Ok(Some((read, write)))
     }
 
-    fn socket(fd: BorrowedFd<'_>) -> io::Result<Option<UnixStream>> {
+    fn socket(fd: BorrowedFd<'_>) -> io::Result<Option<StdStream>> {
         let owned: OwnedFd = fd.try_clone_to_owned()?;
         let file = File::from(owned);
-        if !file.metadata()?.file_type().is_socket() {
-            return Ok(None);
-        }
-        let stream = StdStream::from(OwnedFd::from(file));
+        let is_socket = file.metadata()?.file_type().is_socket();
+        Ok(is_socket.then(|| StdStream::from(OwnedFd::from(file))))
+    }
+
+    fn nonblocking(stream: StdStream) -> io::Result<UnixStream> {
         // `O_NONBLOCK` is shared with descriptors 0 and 1: children never inherit those from us.
         stream.set_nonblocking(true)?;
-        UnixStream::from_std(stream).map(Some)
+        UnixStream::from_std(stream)
     }
 }

@@ -147,14 +147,20 @@ impl Common {
         Ok(Common { timeout, own_timeout, budget, session })
     }
 
+    /// When the boundary cuts the tool off.
     pub(crate) fn deadline(&self, entry: &Entry, server: Option<Duration>) -> Duration {
+        let promised = self.promised(entry, server);
+        if self.own_timeout { promised + limits::TOOL_GRACE } else { promised }
+    }
+
+    /// When the tool is to be done, as the client knows it.
+    pub(crate) fn promised(&self, entry: &Entry, server: Option<Duration>) -> Duration {
         // A tool that knows it takes longer than most keeps its own default.
         let usual = match server {
             Some(server) if entry.timeout == limits::TOOL_TIMEOUT => server,
             _ => entry.timeout,
         };
-        let deadline = self.timeout.unwrap_or(usual);
-        if self.own_timeout { deadline + limits::TOOL_GRACE } else { deadline }
+        self.timeout.unwrap_or(usual)
     }
 }
 

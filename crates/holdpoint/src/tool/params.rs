@@ -28,13 +28,30 @@ pub(super) fn check(
 pub(super) fn parse<P: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<P, Failure> {
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
-        let problem = error.into_inner().to_string();
+        let problem = plain(&error.into_inner().to_string());
         if path == "." {
             return Failure::new(Code::InvalidParams, format!("{tool}: {problem}"));
         }
         Failure::new(Code::InvalidParams, format!("parameter `{path}` of `{tool}`: {problem}"))
             .details(json!({ "parameter": path, "problem": problem }))
     })
+}
+
+/// serde's words without Rust's: `expected u64` says nothing to a caller in another language.
+fn plain(problem: &str) -> String {
+    let Some((what, expected)) = problem.rsplit_once("expected ") else {
+        return problem.to_owned();
+    };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" | "isize" => {
+            "an integer"
+        }
+        "f32" | "f64" => "a number",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        other => other,
+    };
+    format!("{what}expected {expected}")
 }
 
 /// A wrong type gets the hint that [`parse`] cannot give: what the schema says of the parameter.

@@ -232,7 +232,7 @@ async fn a_wrong_type_names_the_parameter_and_what_was_expected() {
         "puppet_act",
         json!({ "act": "dance", "count": "two" }),
         expect![[r#"
-            [E_INVALID_PARAMS] parameter `count` of `puppet_act`: invalid type: string "two", expected u32
+            [E_INVALID_PARAMS] parameter `count` of `puppet_act`: invalid type: string "two", expected an integer
             hint: `count` is an integer, 0 or more"#]],
     )
     .await;
@@ -240,7 +240,7 @@ async fn a_wrong_type_names_the_parameter_and_what_was_expected() {
         "puppet_act",
         json!({ "act": "dance", "who": { "age": 300 } }),
         expect![[r#"
-            [E_INVALID_PARAMS] parameter `who.age` of `puppet_act`: invalid value: integer `300`, expected u8
+            [E_INVALID_PARAMS] parameter `who.age` of `puppet_act`: invalid value: integer `300`, expected an integer
             hint: `who.age` is an integer from 0 to 255"#]],
     )
     .await;

@@ -3,6 +3,8 @@
 (() => {
   const door = process.env.HOLDPOINT_NODE;
   if (!door || !require('node:worker_threads').isMainThread) return;
+  // Node's test runner runs nothing of the user's itself; the processes it starts do.
+  if (process.execArgv.includes('--test') && !process.env.NODE_TEST_CONTEXT) return;
   // Children do not inherit the address; each has one of its own, opened below.
   process.execArgv = process.execArgv.filter((word) => !/^--inspect/.test(word));
   if (process.env.HOLDPOINT_NODE_MAIN) {

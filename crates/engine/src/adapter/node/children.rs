@@ -20,6 +20,9 @@ use crate::{
     failure::{Code, Failure},
 };
 
+/// Set for a program that we find by its stderr: it is not to announce itself.
+pub(super) const FOUND: &str = "HOLDPOINT_NODE_MAIN";
+
 const BOOT: &str = include_str!("boot.cjs");
 
 /// Where children announce themselves.
@@ -67,14 +70,13 @@ impl Door {
     }
 
     /// What the program's environment needs, given the `NODE_OPTIONS` it has already.
-    pub(super) fn env(&self, options: Option<&str>) -> [(String, String); 3] {
+    pub(super) fn env(&self, options: Option<&str>) -> [(String, String); 2] {
         let boot = self.boot.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
         let options = options.filter(|it| !it.trim().is_empty()).map(|it| format!("{it} "));
         let options = format!("{}--require \"{boot}\"", options.unwrap_or_default());
         [
             ("NODE_OPTIONS".to_owned(), options),
             ("HOLDPOINT_NODE".to_owned(), self.path.display().to_string()),
-            ("HOLDPOINT_NODE_MAIN".to_owned(), "1".to_owned()),
         ]
     }
 

@@ -1,6 +1,10 @@
 //! Taking a program under control: the connection, what is set before its first line, and its workers.
 
-use std::{collections::HashMap, path::PathBuf, sync::Arc};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use holdpoint_cdp::{
     Client, Event, Inbox, Incoming, Limits, Target, UserFile, WorkerSession,
@@ -37,6 +41,8 @@ pub struct Setup {
 pub struct Subject {
     pub name: String,
     pub pid: Option<u32>,
+    /// The program's own file, where it is known.
+    pub script: Option<PathBuf>,
     pub entry: Entry,
 }
 
@@ -93,6 +99,8 @@ async fn take(
         events,
         signals: sender,
         tells_entry: matches!(subject.entry, Entry::Told),
+        is_entering: false,
+        script: subject.script,
         began: Some(began),
     };
     // Ends with the thread it watches.
@@ -110,25 +118,34 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
         .await
         .map_err(|_| Failure::new(crate::failure::Code::LaunchFailed, "the inspector is silent"))?
         .map_err(refused)?;
-    cdp.ask(SetAsyncCallStackDepth { max_depth: limits::ASYNC_DEPTH }).await?;
     cdp.set_exceptions(&setup.breakpoints.exceptions()).await?;
-    cdp.blackbox(true).await?;
+    // Libraries only from the first line on: a program may lie among them, as test runners do.
+    cdp.blackbox(matches!(entry, Entry::At(_))).await?;
     // A program that V8 does not stop has its loader already: it was let in by a script of ours.
-    cdp.points().has_loader = matches!(entry, Entry::At(_));
+    if matches!(entry, Entry::At(_)) {
+        cdp.points().has_loader = true;
+        cdp.ask(SetAsyncCallStackDepth { max_depth: limits::ASYNC_DEPTH }).await?;
+    }
     for (file, wanted) in setup.breakpoints.by_file() {
         cdp.set_breakpoints(&file, &wanted).await?;
     }
     if let Entry::At(Some(file)) = entry {
-        let first = SetBreakpointByUrl {
-            line_number: 0,
-            url_regex: UserFile::new(&file).url_regex(),
-            column_number: None,
-            condition: None,
-        };
-        let set = cdp.ask(first).await?;
-        cdp.points().entry = Some(set.breakpoint_id);
+        set_entry(cdp, &file).await?;
     }
     cdp.client.run().await.map_err(refused)
+}
+
+/// A breakpoint on a file's first line, which stands for the entry.
+pub(super) async fn set_entry(cdp: &Cdp, file: &Path) -> Result<(), Failure> {
+    let first = SetBreakpointByUrl {
+        line_number: 0,
+        url_regex: UserFile::new(file).url_regex(),
+        column_number: None,
+        condition: None,
+    };
+    let set = cdp.ask(first).await?;
+    cdp.points().entry = Some(set.breakpoint_id);
+    Ok(())
 }
 
 /// The task that owns the connection's inbox: each thread's events go to its own watch.
@@ -183,6 +200,7 @@ impl Router {
         let subject = Subject {
             name: if title.is_empty() { "worker".to_owned() } else { title },
             pid: None,
+            script: None,
             entry: Entry::Silent,
         };
         // Ends when the worker is taken, or gone.

@@ -40,8 +40,19 @@ pub(super) async fn stack(cdp: &Cdp, slice: Slice) -> Result<Stack, Failure> {
             live.into_iter().chain(ended).collect()
         })
         .await?;
+    let frames = if cdp.known.just_my_code { without_internals(frames) } else { frames };
     let total = Some(frames.len());
     Ok(Stack { frames: frames.into_iter().skip(slice.start).take(slice.count).collect(), total })
+}
+
+/// Node's own frames say nothing to someone who looks for a fault in a program.
+fn without_internals(frames: Vec<Frame>) -> Vec<Frame> {
+    let is_internal =
+        |frame: &Frame| frame.place.as_deref().is_some_and(|place| place.starts_with("node:"));
+    if frames.iter().all(is_internal) {
+        return frames;
+    }
+    frames.into_iter().filter(|frame| !is_internal(frame)).collect()
 }
 
 fn live(sources: &mut Sources, frame: &CallFrame) -> Frame {
@@ -388,8 +399,8 @@ pub(super) async fn exception(cdp: &Cdp) -> Result<ExceptionInfo, Failure> {
         return Ok(ExceptionInfo { kind: thrown.kind, message, trace: None });
     }
     let kind = thrown.class_name.clone().unwrap_or_else(|| "Error".to_owned());
-    let message = value::message(&description);
-    let message = message.strip_prefix(&format!("{kind}: ")).unwrap_or(message).to_owned();
+    let message = value::text(&thrown);
+    let message = message.strip_prefix(&format!("{kind}: ")).unwrap_or(&message).to_owned();
     Ok(ExceptionInfo {
         kind,
         message,

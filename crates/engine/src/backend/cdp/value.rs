@@ -99,7 +99,7 @@ pub(super) fn text(object: &RemoteObject) -> String {
         (_, Some("null")) => "null".to_owned(),
         ("string", _) => quoted(object.value.as_ref().and_then(|it| it.as_str()).unwrap_or("")),
         ("function", _) => function(description),
-        ("object", Some("error")) => message(description).to_owned(),
+        ("object", Some("error")) => error(object, description),
         ("object", Some("regexp" | "date")) => description.to_owned(),
         ("object", subtype) => match &object.preview {
             Some(shown) => preview(shown),
@@ -114,9 +114,7 @@ pub(super) fn text(object: &RemoteObject) -> String {
 /// What was thrown, in one line: `TypeError: x is not a function`.
 pub(super) fn thrown(details: &ExceptionDetails) -> String {
     match &details.exception {
-        Some(error) if error.subtype.as_deref() == Some("error") => {
-            message(error.description.as_deref().unwrap_or(&details.text)).to_owned()
-        }
+        Some(error) if error.subtype.as_deref() == Some("error") => text(error),
         Some(other) => format!("thrown: {}", text(other)),
         None => details.text.clone(),
     }
@@ -125,6 +123,17 @@ pub(super) fn thrown(details: &ExceptionDetails) -> String {
 /// An error's description without its stack.
 pub(super) fn message(description: &str) -> &str {
     description.split("\n    at ").next().unwrap_or(description).trim_end()
+}
+
+/// By its class, also where the class did not give itself a name.
+fn error(object: &RemoteObject, description: &str) -> String {
+    let message = message(description);
+    match (object.class_name.as_deref(), message.strip_prefix("Error")) {
+        (Some(class), Some(rest)) if rest.is_empty() || rest.starts_with(':') => {
+            format!("{class}{rest}")
+        }
+        _ => message.to_owned(),
+    }
 }
 
 /// Only where the text does not say it: `Item {…}` and `Array(3) […]` do.

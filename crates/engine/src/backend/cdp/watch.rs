@@ -1,19 +1,23 @@
 //! What V8 tells of one thread, as signals. Stops that nobody asked for are dealt with here and resumed:
 //! the entry where it is not wanted, holds before scripts with source maps, breakpoints just removed.
 
-use std::sync::PoisonError;
+use std::{path::PathBuf, sync::PoisonError};
 
 use holdpoint_cdp::{
-    Event,
+    Event, Origin,
     types::{
         Paused, RemoteObject, ScriptParsed,
-        debugger::{RemoveBreakpoint, Resume},
+        debugger::{RemoveBreakpoint, Resume, SetAsyncCallStackDepth, StepInto},
     },
 };
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Asked, Cdp, THREAD, breakpoints, connect::Began, inspect, points::CONDITION_ERROR, value,
+    Asked, Cdp, IDLE, THREAD, breakpoints,
+    connect::{self, Began},
+    inspect,
+    points::CONDITION_ERROR,
+    value,
 };
 use crate::{
     backend::{FrameId, Signal, StopReason, Stopped},
@@ -29,6 +33,10 @@ pub(super) struct Watch {
     pub(super) signals: mpsc::Sender<Signal>,
     /// Whether the stop before the first line is to be told.
     pub(super) tells_entry: bool,
+    /// V8 stopped in Node itself, a step before the first line.
+    pub(super) is_entering: bool,
+    /// The program's own file, where it is known.
+    pub(super) script: Option<PathBuf>,
     /// Who waits for the program to begin.
     pub(super) began: Option<oneshot::Sender<Began>>,
 }
@@ -109,13 +117,20 @@ impl Watch {
         if self.is_held(&paused).await {
             return self.go_on().await;
         }
+        // What fails before the first line is told by the program itself, as it ends.
+        if self.began.is_some() && inspect::is_exception(&paused) {
+            return self.go_on().await;
+        }
+        let is_start = is_start(&paused) || (self.is_entering && self.is_at_entry(&paused));
+        if is_start && self.is_before_program(&paused) {
+            return self.walk_on().await;
+        }
         let asked = std::mem::take(&mut self.cdp.moment().asked);
         if asked == Asked::Pause
             && let Err(failure) = self.cdp.blackbox(true).await
         {
             tracing::debug!(%failure, "libraries are stepped into from here on");
         }
-        let is_start = is_start(&paused);
         if is_start {
             self.entered(&paused).await;
         }
@@ -130,6 +145,7 @@ impl Watch {
         };
         let text = self.text(&paused, &hits).await;
         self.cdp.moment().paused = Some(paused.into());
+        self.cdp.known.stopped.notify_waiters();
         let stopped = Stopped { thread: THREAD, reason, hits, text, all: true };
         self.tell(Signal::Stopped(stopped)).await
     }
@@ -153,7 +169,16 @@ impl Watch {
 
     /// The program stands before its first line: its own source map can be read, and it has a loader.
     async fn entered(&mut self, paused: &Paused) {
+        self.is_entering = false;
         self.cdp.points().has_loader = true;
+        // Not before: with it, V8 would stop in Node's own bookkeeping of promises.
+        let depth = SetAsyncCallStackDepth { max_depth: limits::ASYNC_DEPTH };
+        if let Err(failure) = self.cdp.ask(depth).await {
+            tracing::debug!(%failure, "stacks end at their task");
+        }
+        if let Err(failure) = self.cdp.blackbox(true).await {
+            tracing::debug!(%failure, "libraries are stepped into");
+        }
         if let Some(top) = paused.call_frames.first()
             && let Err(failure) =
                 breakpoints::set_in_loaded(&self.cdp, &top.location.script_id).await
@@ -175,7 +200,7 @@ impl Watch {
                 if let Err(failure) = self.cdp.ask(RemoveBreakpoint { breakpoint_id }).await {
                     tracing::debug!(%failure, "the entry's breakpoint stays");
                 }
-                true
+                self.tells_entry || !is_start
             }
             None => is_start && self.tells_entry,
         }
@@ -199,12 +224,48 @@ impl Watch {
             let thrown: RemoteObject = serde_json::from_value(paused.data.clone()?).ok()?;
             return Some(value::text(&thrown));
         }
+        if self.top_script(paused).is_some_and(|(url, _)| url == IDLE) {
+            return Some("the program is idle: it waits for events".to_owned());
+        }
         let has_condition = self.cdp.points().has_condition(hits);
         let top = paused.call_frames.first().filter(|_| has_condition)?;
         let frame = FrameId::Text(top.call_frame_id.0.clone());
         let asked = self.cdp.evaluated(Some(&frame), CONDITION_ERROR, limits::ADAPTER_ANSWER);
         let error = asked.await.ok()?.result.value?;
         Some(format!("the breakpoint's condition failed: {}", error.as_str()?))
+    }
+
+    /// V8 stopped in Node itself: the program comes later.
+    fn is_before_program(&self, paused: &Paused) -> bool {
+        let top = self.top_script(paused);
+        top.is_some_and(|(url, origin)| origin == Origin::Internal || url.starts_with("wasm:"))
+    }
+
+    fn is_at_entry(&self, paused: &Paused) -> bool {
+        let points = self.cdp.points();
+        points.entry.as_ref().is_none_or(|entry| paused.hit_breakpoints.contains(entry))
+    }
+
+    /// The script in which it stands: its URL and where that comes from.
+    fn top_script(&self, paused: &Paused) -> Option<(String, Origin)> {
+        let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let script = sources.scripts().get(&paused.call_frames.first()?.location.script_id)?;
+        Some((script.url.clone(), script.origin.clone()))
+    }
+
+    /// To the first line of the program: by its name where it is known, else by a step.
+    async fn walk_on(&mut self) -> Result<(), Unheard> {
+        self.is_entering = true;
+        if let Some(script) = self.script.take() {
+            match connect::set_entry(&self.cdp, &script).await {
+                Ok(()) => return self.go_on().await,
+                Err(failure) => tracing::debug!(%failure, "the first line has no breakpoint"),
+            }
+        }
+        if let Err(failure) = self.cdp.ask(StepInto::default()).await {
+            tracing::debug!(%failure, "the first line is not reached by a step");
+        }
+        Ok(())
     }
 
     async fn go_on(&self) -> Result<(), Unheard> {

@@ -94,6 +94,9 @@ impl Dap {
             }
         }
         for (file, wanted) in setup.breakpoints {
+            for condition in wanted.iter().filter_map(|it| it.condition.as_deref()) {
+                self.check_condition(file, condition).await?;
+            }
             self.set_breakpoints(file, wanted).await?;
         }
         self.set_exceptions(setup.exceptions).await?;
@@ -167,7 +170,7 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
 
 fn gone(reason: &str) -> Failure {
     Failure::new(
-        crate::failure::Code::LaunchFailed,
+        crate::failure::Code::SessionEnded,
         format!("the program's debugger went away: {reason}"),
     )
 }

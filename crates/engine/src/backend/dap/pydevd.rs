@@ -1,13 +1,18 @@
-//! What only Python's debugger can do: break off what a stopped thread computes for us, and tell an
-//! expression from a statement.
+//! What only Python's debugger can do: break off what a stopped thread computes for us, and tell
+//! whether text is an expression.
 //!
 //! An evaluation runs on the stopped thread itself; a request without a frame runs on a thread of the
 //! debugger, which is therefore free when the other is stuck.
 
+use std::path::Path;
+
 use holdpoint_dap::{Request, RequestError, request::Evaluate, types as t};
 
-use super::Dap;
-use crate::limits;
+use super::{Dap, translate};
+use crate::{
+    failure::{Code, Failure},
+    limits,
+};
 
 /// Raises in whatever thread works on a request of ours: in the main thread as Ctrl-C does, which ends a
 /// system call too; in others, and where the program has its own Ctrl-C, an ordinary exception.
@@ -89,15 +94,33 @@ impl Dap {
 
     /// `None` and a statement look the same in pydevd's answer; this tells them apart.
     pub(super) async fn is_expression(&self, text: &str) -> bool {
-        if !self.known.is_pydevd {
-            return false;
+        self.known.is_pydevd && matches!(self.compile(text).await, Some(Ok(_)))
+    }
+
+    /// pydevd takes any condition, and says at the first hit that it is none.
+    pub async fn check_condition(&self, file: &Path, condition: &str) -> Result<(), Failure> {
+        let is_python = file.extension().is_some_and(|it| it == "py" || it == "pyw");
+        if !self.known.is_pydevd || !is_python {
+            return Ok(());
         }
+        match self.compile(condition).await {
+            Some(Err(RequestError::Refused { message, .. })) if message.contains("Error") => {
+                let why = translate::last_line(&message);
+                Err(Failure::new(
+                    Code::InvalidParams,
+                    format!("the condition `{condition}` does not parse: {why}"),
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn compile(&self, text: &str) -> Option<Result<t::EvaluateBody, RequestError>> {
         // As serde_json writes a string, so does Python.
-        let Ok(literal) = serde_json::to_string(text) else { return false };
+        let literal = serde_json::to_string(text).ok()?;
         let question = format!("compile({literal}, 'it', 'eval')");
         let asked = self.client.request::<Evaluate>(silent(&question));
-        let answer = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await;
-        answer.is_ok_and(|answer| answer.is_ok())
+        tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()
     }
 }
 

@@ -61,6 +61,11 @@ impl Tool for Short {
 async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
     let file = find(app, &params.file)?;
     check_line(&file, params.line)?;
+    if let Some(condition) = &params.condition {
+        for session in app.engine.sessions.all() {
+            session.check_condition(&file, condition).await?;
+        }
+    }
     let place = Place {
         file,
         line: params.line,
@@ -89,7 +94,7 @@ fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
+pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
     if line == 0 {
         return Err(Failure::new(Code::InvalidParams, "lines begin at 1"));
     }

@@ -1,15 +1,24 @@
 //! `debug_continue`: run on to the next stop or the end.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
-use holdpoint_engine::{failure::Failure, ids::BreakpointId};
+use holdpoint_engine::{
+    breakpoints::{Breakpoint, Place},
+    failure::{Code, Failure},
+    ids::BreakpointId,
+    session::Session,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{report, wait::patience};
 use crate::{
+    app::App,
     tool::{Call, Effect, Reply, Tool},
-    tools::{breakpoint::bind, session::Stopped},
+    tools::{
+        breakpoint::{bind, set::check_line},
+        session::Stopped,
+    },
 };
 
 pub(crate) struct Continue;
@@ -38,7 +47,7 @@ impl Tool for Continue {
         };
         let result = run_on(&at, &call, patience).await;
         if let Some(once) = once {
-            once.remove(&at, &call).await;
+            once.remove().await;
         }
         result
     }
@@ -53,28 +62,63 @@ async fn run_on(at: &Stopped, call: &Call, patience: Duration) -> Result<Reply, 
     report::outcome(session, found, cursor, patience).await
 }
 
-/// A breakpoint for one run.
+/// A breakpoint for one run; the one that stood there before comes back, also when the call is cancelled.
 struct Once {
+    app: App,
+    session: Arc<Session>,
     id: BreakpointId,
     file: PathBuf,
+    before: Option<Breakpoint>,
+    is_set: bool,
 }
 
 impl Once {
     async fn set(at: &Stopped, call: &Call, line: u32) -> Result<Once, Failure> {
         let file = at.shown.stack.frames.first().and_then(|top| top.file.clone());
-        let file = file.ok_or_else(|| {
-            Failure::new(holdpoint_engine::failure::Code::NotFound, "the program stands in no file")
-        })?;
-        let breakpoint = bind::plain(&call.app, &file, line)?;
-        at.session.sync_breakpoints(&call.app.engine.sessions.breakpoints, &file).await;
-        Ok(Once { id: breakpoint, file })
+        let file =
+            file.ok_or_else(|| Failure::new(Code::NotFound, "the program stands in no file"))?;
+        check_line(&file, line)?;
+        let breakpoints = &call.app.engine.sessions.breakpoints;
+        let here = |it: &Breakpoint| (&it.file, it.line, it.column) == (&file, line, None);
+        let before = breakpoints.all().into_iter().find(here);
+        let id = bind::plain(&call.app, &file, line)?;
+        let (app, session) = (call.app.clone(), Arc::clone(&at.session));
+        let once = Once { app, session, id, file, before, is_set: true };
+        at.session.sync_breakpoints(breakpoints, &once.file).await;
+        Ok(once)
     }
 
-    async fn remove(self, at: &Stopped, call: &Call) {
-        let breakpoints = &call.app.engine.sessions.breakpoints;
-        if let Err(failure) = breakpoints.remove(self.id) {
+    async fn remove(mut self) {
+        self.restore();
+        self.session.sync_breakpoints(&self.app.engine.sessions.breakpoints, &self.file).await;
+    }
+
+    fn restore(&mut self) {
+        self.is_set = false;
+        let breakpoints = &self.app.engine.sessions.breakpoints;
+        let restored = match self.before.take() {
+            Some(Breakpoint { id, file, line, column, condition, hit_condition, enabled }) => {
+                let place = Place { file, line, column, condition, hit_condition };
+                breakpoints.set(place).and_then(|_| breakpoints.enable(id, enabled))
+            }
+            None => breakpoints.remove(self.id),
+        };
+        if let Err(failure) = restored {
             tracing::debug!(%failure, "the breakpoint for one run is gone already");
         }
-        at.session.sync_breakpoints(breakpoints, &self.file).await;
+    }
+}
+
+impl Drop for Once {
+    fn drop(&mut self) {
+        if self.is_set {
+            self.restore();
+            let (app, session) = (self.app.clone(), Arc::clone(&self.session));
+            let file = self.file.clone();
+            // Ends by itself, within the debugger's deadline.
+            tokio::spawn(async move {
+                session.sync_breakpoints(&app.engine.sessions.breakpoints, &file).await;
+            });
+        }
     }
 }

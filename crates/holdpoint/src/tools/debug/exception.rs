@@ -94,6 +94,12 @@ async fn describe(at: &Stopped, frame: &Frame, lines: &mut Lines) -> Value {
 
 /// The lines of a trace that name the exceptions before this one, newest cause first.
 fn causes(trace: &str) -> Vec<String> {
+    // JavaScript tells the causes after the error itself.
+    if trace.contains("\nCaused by: ") {
+        let after = trace.split("\nCaused by: ").skip(1);
+        let first_line = |part: &str| part.lines().next().unwrap_or_default().to_owned();
+        return after.map(|part| format!("caused by {}", first_line(part))).collect();
+    }
     let parts: Vec<&str> = trace
         .split("The above exception was the direct cause of the following exception:")
         .flat_map(|part| {

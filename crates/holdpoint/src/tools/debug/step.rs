@@ -1,6 +1,10 @@
 //! `debug_step`: one line further, into a call, or out of the function.
 
-use holdpoint_engine::{backend::Step as How, failure::Failure, session::Outcome};
+use holdpoint_engine::{
+    backend::Step as How,
+    failure::{Code, Failure},
+    session::Outcome,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -46,7 +50,11 @@ impl Tool for Step {
         let session = &at.session;
         let cursor = session.output.cursor();
         let mut from = at.shown.stop.epoch;
-        let mut left = params.count.unwrap_or(1).clamp(1, 1_000);
+        let mut left = params.count.unwrap_or(1);
+        if !(1..=1_000).contains(&left) {
+            let text = format!("parameter `count` is {left}, not from 1 to 1000");
+            return Err(Failure::new(Code::InvalidParams, text));
+        }
         call.doing("stepping");
         loop {
             session.step(None, params.action.how()).await?;

@@ -2,7 +2,7 @@
 
 use holdpoint_engine::{
     backend::{Backend, FrameId, ScopeKind, Slice, Variable},
-    budget::Budget,
+    budget::{Budget, Lines},
     failure::{Code, Failure},
     inspect, limits,
 };
@@ -52,13 +52,32 @@ impl Tool for Variables {
     type Params = Params;
 
     async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+        let count = params.count.unwrap_or(30);
+        if count == 0 {
+            return Err(Failure::new(Code::InvalidParams, "parameter `count` is 0"));
+        }
+        let slice = Slice { start: params.start, count };
         let frame = super::evaluate::frame(&at, params.frame).await?;
         let roots = roots(&at.backend, &frame, params.scope).await?;
-        let variables = match &params.path {
-            None => roots,
-            Some(path) => inside(&at.backend, &roots, path).await?,
+        let found = match &params.path {
+            None => Found::of(roots, slice),
+            Some(path) => inside(&at.backend, &frame, &roots, path, slice).await?,
         };
-        page(&variables, &params, call.budget)
+        page(&found, params.start, call.budget)
+    }
+}
+
+/// The part that was asked for, of so many.
+struct Found {
+    variables: Vec<Variable>,
+    total: usize,
+}
+
+impl Found {
+    fn of(all: Vec<Variable>, slice: Slice) -> Found {
+        let total = all.len();
+        let variables = all.into_iter().skip(slice.start).take(slice.count).collect();
+        Found { variables, total }
     }
 }
 
@@ -77,41 +96,111 @@ async fn roots(backend: &Backend, frame: &FrameId, which: Which) -> Result<Vec<V
 
 async fn inside(
     backend: &Backend,
+    frame: &FrameId,
     roots: &[Variable],
     path: &str,
-) -> Result<Vec<Variable>, Failure> {
-    let found = inspect::drill(backend, roots, path).await?;
-    match &found.value.children {
-        Some(children) => {
-            backend.children(children, Slice { start: 0, count: limits::CHILDREN }).await
+    slice: Slice,
+) -> Result<Found, Failure> {
+    let found = find(backend, frame, roots, path).await?;
+    let Some(children) = &found.value.children else { return Ok(Found::of(vec![found], slice)) };
+    // A backend that counts the parts also cuts out those that are wanted.
+    if let Some(total) = found.value.indexed {
+        return Ok(Found { variables: backend.children(children, slice).await?, total });
+    }
+    let all = backend.children(children, Slice { start: 0, count: limits::CHILDREN }).await?;
+    let length = all.iter().find(|it| it.name == "len()").and_then(|it| it.value.text.parse().ok());
+    let parts: Vec<Variable> = all.into_iter().filter(|it| !is_extra(it)).collect();
+    match length {
+        // Python's debugger shows the first hundred or so.
+        Some(length) if length > parts.len() && slice.start + slice.count > parts.len() => {
+            let expression = found.expression.as_deref().unwrap_or(path);
+            let further = further(backend, frame, expression, slice).await?;
+            Ok(Found { variables: further, total: length })
         }
-        None => Ok(vec![found]),
+        Some(length) if length > parts.len() => {
+            Ok(Found { total: length, ..Found::of(parts, slice) })
+        }
+        _ => Ok(Found::of(parts, slice)),
     }
 }
 
-fn page(variables: &[Variable], params: &Params, budget: Budget) -> Result<Reply, Failure> {
-    let count = params.count.unwrap_or(30);
-    if count == 0 {
-        return Err(Failure::new(Code::InvalidParams, "parameter `count` is 0"));
+/// By the names that the debugger lists, else as the program itself would read it.
+async fn find(
+    backend: &Backend,
+    frame: &FrameId,
+    roots: &[Variable],
+    path: &str,
+) -> Result<Variable, Failure> {
+    match inspect::drill(backend, roots, path).await {
+        // A call is no path: looking must change nothing.
+        Err(failure) if failure.code == Code::NotFound && !path.contains(['(', '=', ';']) => {
+            let value = backend.evaluate(Some(frame), path, limits::VALUES).await;
+            let name = path.to_owned();
+            let found = |value| Variable { name: name.clone(), value, expression: Some(name) };
+            value.map(found).map_err(|_| failure)
+        }
+        found => found,
     }
-    let rest = variables.get(params.start..).unwrap_or_default();
-    let listed = inspect::list(
-        rest.get(..count.min(rest.len())).unwrap_or(rest),
-        budget,
-        limits::VALUE_BYTES,
+}
+
+/// A part of a long Python collection, cut out by Python.
+async fn further(
+    backend: &Backend,
+    frame: &FrameId,
+    expression: &str,
+    slice: Slice,
+) -> Result<Vec<Variable>, Failure> {
+    let (start, end) = (slice.start, slice.start.saturating_add(slice.count.min(100)));
+    let cut = format!(
+        "(lambda it, cut: dict(cut(it.items(), {start}, {end})) if hasattr(it, 'items') \
+         else list(cut(it, {start}, {end})))({expression}, __import__('itertools').islice)"
     );
-    let mut text = listed.text;
-    let next = params.start + listed.shown.len();
-    let more = variables.len().saturating_sub(next);
-    if listed.shown.is_empty() {
-        text += "(no variables)";
+    let part = backend.evaluate(Some(frame), &cut, limits::VALUES).await?;
+    let Some(children) = part.children else { return Ok(Vec::new()) };
+    let all = backend.children(&children, Slice { start: 0, count: limits::CHILDREN }).await?;
+    let mut parts: Vec<Variable> = all.into_iter().filter(|it| !is_extra(it)).collect();
+    if part.kind.as_deref() == Some("list") {
+        for (number, part) in (start..).zip(&mut parts) {
+            part.name = number.to_string();
+        }
     }
+    Ok(parts)
+}
+
+/// What Python's debugger adds to the parts of a value.
+fn is_extra(part: &Variable) -> bool {
+    let group = matches!(
+        part.name.as_str(),
+        "special variables" | "function variables" | "class variables" | "protected variables"
+    );
+    (group && part.value.text.is_empty())
+        || matches!(part.name.as_str(), "len()" | "Unable to handle:")
+}
+
+fn page(found: &Found, start: usize, budget: Budget) -> Result<Reply, Failure> {
+    let mut lines = Lines::within(budget);
+    let mut rows = Vec::new();
+    let mut bytes = 0;
+    for variable in &found.variables {
+        let row = row(variable);
+        // Short values cost more as data than as text.
+        bytes += row.to_string().len();
+        let line = inspect::one_line(&variable.name, &variable.value, limits::VALUE_BYTES);
+        if bytes > 2 * budget.bytes() || !lines.push(&format!("  {line}")) {
+            break;
+        }
+        rows.push(row);
+    }
+    if rows.is_empty() {
+        lines.always("(no variables)");
+    }
+    let next = start + rows.len();
+    let more = found.total.saturating_sub(next);
     if more > 0 {
-        text += &format!("\n  … {more} more: debug_variables {{\"start\": {next}}}");
+        lines.always(&format!("  … {more} more: debug_variables {{\"start\": {next}}}"));
     }
-    let rows: Vec<Value> = listed.shown.iter().map(row).collect();
-    Ok(Answer::new(text, &json!({ "variables": rows, "more": more, "total": variables.len() }))?
-        .into())
+    let data = json!({ "variables": rows, "more": more, "total": found.total });
+    Ok(Answer::new(lines.into_text(), &data)?.into())
 }
 
 fn row(variable: &Variable) -> Value {

@@ -1,0 +1,82 @@
+//! The same steps as calls of our tools, over stdio as a user's client makes them.
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use super::{Debugger, First, Target};
+use crate::bench::client::{Server, StdioClient};
+
+pub(super) struct Ours<'a> {
+    target: &'a Target,
+    client: StdioClient,
+}
+
+impl<'a> Ours<'a> {
+    /// Starts a server and sets the breakpoint, which it keeps from launch to launch.
+    pub(super) fn new(target: &'a Target, server: &Server) -> Result<Self> {
+        let mut client = StdioClient::over_pipes(server)?;
+        client.initialize()?;
+        client.settle()?;
+        let point = json!({ "file": target.file, "line": target.hit });
+        client.call("debug_breakpoint", point)?;
+        Ok(Self { target, client })
+    }
+
+    /// Calls a tool that answers with a stop.
+    fn stop(&mut self, tool: &str, arguments: Value) -> Result<u64> {
+        let result = self.client.call(tool, arguments)?;
+        let line = result.pointer("/structuredContent/data/stop/line").and_then(Value::as_u64);
+        line.with_context(|| format!("`{tool}` did not stop: {result}"))
+    }
+}
+
+impl Debugger for Ours<'_> {
+    fn launch(&mut self, first: First) -> Result<u64> {
+        let arguments = json!({
+            "program": self.target.file,
+            "interpreter": self.target.interpreter,
+            "stop_on_entry": matches!(first, First::Entry),
+        });
+        self.stop("debug_launch", arguments)
+    }
+
+    fn resume(&mut self) -> Result<u64> {
+        self.stop("debug_continue", json!({}))
+    }
+
+    fn step(&mut self) -> Result<u64> {
+        self.stop("debug_step", json!({ "action": "next" }))
+    }
+
+    fn evaluate(&mut self, expression: &str) -> Result<String> {
+        let result = self.client.call("debug_evaluate", json!({ "expression": expression }))?;
+        Ok(text(&result).to_owned())
+    }
+
+    fn look(&mut self) -> Result<usize> {
+        self.client.call("debug_stack", json!({}))?;
+        let result = self.client.call("debug_variables", json!({}))?;
+        Ok(text(&result).lines().filter(|line| line.contains(" = ")).count())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.client.call("debug_stop", json!({}))?;
+        Ok(())
+    }
+
+    fn probe(&mut self) -> Result<u64> {
+        let Target { file, hit, interpreter, .. } = self.target;
+        let arguments =
+            json!({ "program": file, "file": file, "line": hit, "interpreter": interpreter });
+        let result = self.client.call("debug_probe", arguments)?;
+        let line = result.pointer("/structuredContent/data/hits/0/line").and_then(Value::as_u64);
+        match line {
+            Some(line) if text(&result).contains("label = ") => Ok(line),
+            _ => bail!("`debug_probe` saw no locals: {result}"),
+        }
+    }
+}
+
+fn text(result: &Value) -> &str {
+    result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default()
+}
