@@ -1,9 +1,4 @@
 //! Python, the world around it: its output and input, its children, and that nothing of it is left.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop where it stands"
-)]
 
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,4 @@
 //! Python, looking: values, stacks, threads, and evaluation in a stopped program.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop where it stands"
-)]
 
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,4 @@
 //! Python, run control: where a program stops, how it goes on, how it ends.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop where it stands"
-)]
 
 use holdpoint_testkit::{
     debug::{Debug, ask_python, fixture, line, program, python},

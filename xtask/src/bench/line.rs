@@ -20,7 +20,7 @@ use self::ours::Ours;
 use self::python::Debugpy;
 use super::client::{Home, Server};
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Samples, give_up_after};
+use super::{Bench, Client, Samples, give_up_after};
 use crate::install::{Missing, debugpy, find_node};
 use crate::pins::NODE_MAJOR_FOR_SDKS;
 use crate::workspace::Workspace;
@@ -28,6 +28,7 @@ use crate::workspace::Workspace;
 pub(super) const LINE: Bench = Bench {
     name: "line",
     about: "launch, continue, step, evaluate, stack and probe, beside debugpy and Node by themselves",
+    client: Client::Optimised,
     run: measure,
 };
 
@@ -123,6 +124,11 @@ enum First {
 
 /// One way to debug the program. What stops it says the line where it stands.
 trait Debugger {
+    /// Starts anew where something is kept from launch to launch: the next one is a first one.
+    fn forget(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     fn launch(&mut self, first: First) -> Result<u64>;
     fn resume(&mut self) -> Result<u64>;
     fn step(&mut self) -> Result<u64>;
@@ -148,6 +154,8 @@ struct Pair<O, F> {
 /// What one of them took.
 #[derive(Default)]
 struct Times {
+    /// A server's first launch has yet to learn what the interpreter is.
+    first: Samples,
     entry: Samples,
     hit: Samples,
     resume: Samples,
@@ -164,7 +172,7 @@ fn compare<O: Debugger, F: Debugger>(
 ) -> Result<Vec<Row>> {
     let mut times = Pair { ours: Times::default(), floor: Times::default() };
     eprintln!("{language}: {LAUNCHES} launches and probes of each …");
-    // The first of each fills the caches: of the disk, of Python, and ours of what an interpreter is.
+    // The first of each fills the caches of the disk and of Python.
     launches(&mut pair.ours, target, &mut Times::default()).context("ours")?;
     launches(&mut pair.floor, target, &mut Times::default()).context("the floor")?;
     for _ in 0..LAUNCHES {
@@ -186,6 +194,9 @@ fn compare<O: Debugger, F: Debugger>(
 }
 
 fn launches(debugger: &mut impl Debugger, target: &Target, times: &mut Times) -> Result<()> {
+    debugger.forget()?;
+    times.first.time(|| debugger.launch(First::Entry))?;
+    debugger.end()?;
     let entry = times.entry.time(|| debugger.launch(First::Entry))?;
     debugger.end()?;
     let hit = times.hit.time(|| debugger.launch(First::Hit))?;
@@ -234,6 +245,7 @@ fn rows(language: &str, times: &Pair<Times, Times>) -> Vec<Row> {
     let near = Goal::NearFloor { times: TIMES, plus: PLUS_MS };
     let quick = Goal::NearFloorAtMost { times: TIMES, plus: PLUS_MS, limit: LIMIT_MS };
     let steps = [
+        ("first launch → entry", &ours.first, &floor.first, near),
         ("launch → entry", &ours.entry, &floor.entry, near),
         ("launch → first hit", &ours.hit, &floor.hit, near),
         ("continue → hit", &ours.resume, &floor.resume, near),

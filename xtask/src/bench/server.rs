@@ -13,13 +13,14 @@ use serde_json::{Value, json};
 use super::client::{Process, Server, StdioClient};
 use super::http::{HttpClient, Listening};
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Samples, give_up_after};
+use super::{Bench, Client, Samples, give_up_after};
 use crate::process::Group;
 use crate::workspace::Workspace;
 
 pub(super) const SERVER: Bench = Bench {
     name: "server",
     about: "start, memory, and the round trip of a trivial tool over pipes, socket pairs and HTTP",
+    client: Client::Any,
     run: measure,
 };
 

@@ -8,18 +8,14 @@ use crate::bench::client::{Server, StdioClient};
 
 pub(super) struct Ours<'a> {
     target: &'a Target,
+    server: &'a Server,
     client: StdioClient,
 }
 
 impl<'a> Ours<'a> {
     /// Starts a server and sets the breakpoint, which it keeps from launch to launch.
-    pub(super) fn new(target: &'a Target, server: &Server) -> Result<Self> {
-        let mut client = StdioClient::over_pipes(server)?;
-        client.initialize()?;
-        client.settle()?;
-        let point = json!({ "file": target.file, "line": target.hit });
-        client.call("debug_breakpoint", point)?;
-        Ok(Self { target, client })
+    pub(super) fn new(target: &'a Target, server: &'a Server) -> Result<Self> {
+        Ok(Self { target, server, client: start(target, server)? })
     }
 
     /// Calls a tool that answers with a stop.
@@ -31,6 +27,11 @@ impl<'a> Ours<'a> {
 }
 
 impl Debugger for Ours<'_> {
+    fn forget(&mut self) -> Result<()> {
+        self.client = start(self.target, self.server)?;
+        Ok(())
+    }
+
     fn launch(&mut self, first: First) -> Result<u64> {
         let arguments = json!({
             "program": self.target.file,
@@ -75,6 +76,14 @@ impl Debugger for Ours<'_> {
             _ => bail!("`debug_probe` saw no locals: {result}"),
         }
     }
+}
+
+fn start(target: &Target, server: &Server) -> Result<StdioClient> {
+    let mut client = StdioClient::over_pipes(server)?;
+    client.initialize()?;
+    client.settle()?;
+    client.call("debug_breakpoint", json!({ "file": target.file, "line": target.hit }))?;
+    Ok(client)
 }
 
 fn text(result: &Value) -> &str {

@@ -4,9 +4,13 @@
 //! An evaluation runs on the stopped thread itself; a request without a frame runs on a thread of the
 //! debugger, which is therefore free when the other is stuck.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use holdpoint_dap::{Request, RequestError, request::Evaluate, types as t};
+use tokio::sync::oneshot;
 
 use super::{Dap, translate};
 use crate::{
@@ -17,7 +21,8 @@ use crate::{
 /// Raises in whatever thread works on a request of ours: in the main thread as Ctrl-C does, which ends a
 /// system call too; in others, and where the program has its own Ctrl-C, an ordinary exception.
 /// Again and again, because pydevd tries a `repr` that fails a second time; in the end only the value
-/// that hangs is lost. Never takes an exception back: CPython 3.11 then spins for ever.
+/// that hangs is lost. Not before the work has gone on for a moment: an exception in pydevd's own first
+/// steps would leave its locks held. Never takes an exception back: CPython 3.11 then spins for ever.
 const INTERRUPT: &str = "\
 def holdpoint_interrupt():
     import ctypes, signal, sys, threading, time
@@ -40,6 +45,8 @@ def holdpoint_interrupt():
     throw = ctypes.pythonapi.PyThreadState_SetAsyncExc
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     for ident, frame in busy().items():
+        if not goes_on(ident, frame):
+            continue
         until = time.monotonic() + 1.5
         by_signal = is_default and ident == threading.main_thread().ident
         while time.monotonic() < until:
@@ -52,6 +59,9 @@ def holdpoint_interrupt():
 holdpoint_interrupt()
 ";
 
+/// How long an interrupted request may take to answer before it is interrupted again.
+const AGAIN: Duration = Duration::from_millis(200);
+
 /// An answer, and whether it came only because we broke the work off.
 pub(super) struct Answer<B> {
     pub(super) result: Result<B, RequestError>,
@@ -60,23 +70,39 @@ pub(super) struct Answer<B> {
 
 impl Dap {
     /// Asks for something that runs the program's own code, which may never end. `None` when it could not
-    /// be broken off either.
+    /// be broken off either. Whoever stops waiting leaves no thread stuck: the next request would wait
+    /// for it.
     pub(super) async fn ask_program<R: Request>(
         &self,
         arguments: R::Arguments,
-        patience: std::time::Duration,
-    ) -> Option<Answer<R::Body>> {
-        let mut unfinished = Unfinished { dap: self.clone(), is_running: true };
-        let asked = self.client.request::<R>(arguments);
-        tokio::pin!(asked);
-        let in_time = tokio::time::timeout(patience, &mut asked).await;
-        unfinished.is_running = false;
-        if let Ok(result) = in_time {
-            return Some(Answer { result, interrupted: false });
-        }
-        self.interrupt().await;
-        let late = tokio::time::timeout(limits::INTERRUPT, asked).await.ok();
-        late.map(|result| Answer { result, interrupted: true })
+        patience: Duration,
+    ) -> Option<Answer<R::Body>>
+    where
+        R::Arguments: Send + 'static,
+        R::Body: Send + 'static,
+    {
+        let dap = self.clone();
+        let (_waiting, nobody_waits) = oneshot::channel::<()>();
+        // Ends with the answer, or soon after its patience or its caller.
+        let asking = tokio::spawn(async move {
+            let asked = dap.client.request::<R>(arguments);
+            tokio::pin!(asked);
+            tokio::select! {
+                result = &mut asked => return Some(Answer { result, interrupted: false }),
+                () = tokio::time::sleep(patience) => {}
+                _ = nobody_waits => {}
+            }
+            let begun = Instant::now();
+            // The first may come before the work has begun.
+            while begun.elapsed() < limits::INTERRUPT {
+                dap.interrupt().await;
+                if let Ok(result) = tokio::time::timeout(AGAIN, &mut asked).await {
+                    return Some(Answer { result, interrupted: true });
+                }
+            }
+            None
+        });
+        asking.await.ok().flatten()
     }
 
     /// Best effort: what cannot be broken off is told by the request that does not end.
@@ -130,21 +156,5 @@ fn silent(expression: &str) -> t::EvaluateArguments {
         expression: expression.to_owned(),
         context: Some(t::EvaluateContext::Watch),
         ..Default::default()
-    }
-}
-
-/// Whoever stops waiting must not leave the thread stuck: the next request would wait for it.
-struct Unfinished {
-    dap: Dap,
-    is_running: bool,
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if self.is_running {
-            let dap = self.dap.clone();
-            // Ends by itself, within its own deadline.
-            tokio::spawn(async move { dap.interrupt().await });
-        }
     }
 }

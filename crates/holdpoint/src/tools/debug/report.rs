@@ -33,10 +33,10 @@ pub(crate) async fn outcome(
 
 async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
     let mut text = head(session, shown);
-    if let Some(top) = shown.stack.frames.first() {
-        if let Ok(backend) = session.backend(shown.stop.thread.target) {
-            text += &changed(session, &backend, top).await;
-        }
+    if let Some(top) = shown.stack.frames.first()
+        && let Ok(backend) = session.backend(shown.stop.thread.target)
+    {
+        text += &changed(session, &backend, top).await;
     }
     text += &new_output(&session.output.since(since, None));
     let data = json!({
