@@ -70,10 +70,30 @@ impl Debug {
     /// Launches a program; `more` is on top of the program and its interpreter.
     #[track_caller]
     pub fn launch(&mut self, program: &Path, more: Value) -> Said {
+        self.ok("debug_launch", self.with_program(program, more))
+    }
+
+    /// The arguments of a tool that starts a program.
+    pub fn with_program(&self, program: &Path, more: Value) -> Value {
         let mut arguments = json!({ "program": program, "interpreter": self.interpreter });
         let more = more.as_object().expect("an object").clone();
         arguments.as_object_mut().expect("an object").extend(more);
-        self.ok("debug_launch", arguments)
+        arguments
+    }
+
+    /// Kills the server and starts another with the same home.
+    pub fn restart_server(&mut self, bin: &str) {
+        self.rpc.process.signal("KILL");
+        self.nothing_is_left();
+        let mark = self.mark.clone();
+        let mut process =
+            Process::start_at(bin, &["mcp", "--port", "0"], self._home.path(), |command| {
+                command.env(MARK, &mark);
+            });
+        let stdin = process.child().stdin.take().expect("a pipe");
+        let stdout = process.child().stdout.take().expect("a pipe");
+        self.rpc = Rpc::over(process, Box::new(stdin), Box::new(stdout));
+        self.rpc.initialize("2025-11-25");
     }
 
     /// Launches a fixture with breakpoints at these marks and runs to the first.

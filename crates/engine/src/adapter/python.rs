@@ -90,24 +90,35 @@ async fn accept_children(
     around: Around,
     sender: mpsc::Sender<Connected>,
 ) {
+    // One that hangs in its handshake must not keep the others waiting. Ended with this task.
+    let mut greetings = tokio::task::JoinSet::new();
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { return };
+                let (launch, around, sender) = (launch.clone(), around.clone(), sender.clone());
+                greetings.spawn(async move { greet(stream, &launch, &around, sender).await });
+            }
+            Some(_) = greetings.join_next() => {}
             () = sender.closed() => return,
-        };
-        let Ok((stream, _)) = accepted else { return };
-        match connect(stream, &launch, &around, false).await {
-            Ok(child) => {
-                if sender.send(child).await.is_err() {
-                    return;
-                }
-            }
-            // Killed while it was connecting, mostly because the session ends.
-            Err(failure) if failure.code == Code::SessionEnded => {
-                tracing::debug!(%failure, "a child process is gone");
-            }
-            Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
         }
+    }
+}
+
+async fn greet(
+    stream: tokio::net::TcpStream,
+    launch: &Launch,
+    around: &Around,
+    sender: mpsc::Sender<Connected>,
+) {
+    match connect(stream, launch, around, false).await {
+        // The session may have ended meanwhile; then nobody needs the child.
+        Ok(child) => sender.send(child).await.unwrap_or_default(),
+        // Killed while it was connecting, mostly because the session ends.
+        Err(failure) if failure.code == Code::SessionEnded => {
+            tracing::debug!(%failure, "a child process is gone");
+        }
+        Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
     }
 }
 
