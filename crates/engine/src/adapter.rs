@@ -11,6 +11,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
 use crate::{
@@ -46,6 +47,8 @@ pub struct Around {
     pub breakpoints: Arc<Breakpoints>,
     /// For the person who waits: what takes so long.
     pub progress: mpsc::Sender<String>,
+    /// Where to record what is said to and by debuggers, when somebody wants to know.
+    pub tape: Option<Tape>,
 }
 
 /// A program that stands before its first line.

@@ -2,13 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
+    io,
+    path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
 
+use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
 use crate::{
@@ -32,6 +34,7 @@ pub struct Sessions {
     guard: PathBuf,
     home: PathBuf,
     kept: Mutex<Kept>,
+    tape: OnceLock<Tape>,
 }
 
 /// What outlives the sessions.
@@ -52,7 +55,15 @@ impl Sessions {
             guard,
             home,
             kept: Mutex::default(),
+            tape: OnceLock::new(),
         }
+    }
+
+    /// Records from now on what is said to and by debuggers that speak DAP. Only the first file counts.
+    pub fn record(&self, file: &Path) -> io::Result<()> {
+        let tape = Tape::open(file)?;
+        self.tape.get_or_init(|| tape);
+        Ok(())
     }
 
     /// From now on launches are kept; `last` is what an earlier server launched.
@@ -90,6 +101,7 @@ impl Sessions {
             home: self.home.clone(),
             breakpoints: Arc::clone(&breakpoints),
             progress,
+            tape: self.tape.get().cloned(),
         };
         let started = adapter.start(&launch, around).await?;
         let id = SessionId(self.next.fetch_add(1, Ordering::Relaxed));

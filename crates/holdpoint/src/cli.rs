@@ -118,6 +118,9 @@ pub(crate) struct ServeArgs {
     /// Where to keep what outlives the process: a file, or `:memory:`
     #[arg(long, env = "HOLDPOINT_DB", value_name = "PATH|:memory:")]
     pub(crate) db: Option<PathBuf>,
+    /// Record what is said to and by debug adapters in this file, one JSON per line
+    #[arg(long, env = "HOLDPOINT_DAP_LOG", value_name = "FILE")]
+    pub(crate) dap_log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) toolset: Toolset,
     /// Seconds a tool may take when the call does not say

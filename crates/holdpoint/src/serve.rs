@@ -36,6 +36,10 @@ pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
     check_exposure(args.host, args.token.as_deref())?;
     let catalogue = Catalogue::ours(&args.toolset.toolset)?;
     let app = App::new(catalogue, args.tool_timeout, args.db.as_deref());
+    if let Some(file) = &args.dap_log {
+        let opened = app.engine.sessions.record(file);
+        opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;
+    }
     runtime()?.block_on(serve(app, args, stdio))
 }
 

@@ -124,3 +124,18 @@ fn breakpoints_and_the_last_launch_outlive_the_server() {
     again.stands("breakpoint", line(&file, "sum"));
     assert!(!again.text.contains("restored"), "it is said once");
 }
+
+#[test]
+fn the_traffic_with_the_debugger_can_be_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = folder.path().join("dap.jsonl");
+    let mut debug = python(BIN, FOLDER).start_with(&["--dap-log", tape.to_str().unwrap()]);
+    debug.run_to("shop.py", &["call"]);
+    let text = std::fs::read_to_string(&tape).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said = |dir: &str, key: &str, word: &str| {
+        lines.iter().any(|line| line["dir"] == dir && line["msg"][key] == word)
+    };
+    assert!(said("→", "command", "setBreakpoints") && said("←", "event", "stopped"), "{text}");
+}

@@ -46,14 +46,15 @@ pub struct Said {
 
 impl Debug {
     /// A server of its own, with a home where the debugger is there already.
-    fn start(bin: &str, python: &Python) -> Debug {
+    fn start(bin: &str, python: &Python, options: &[&str]) -> Debug {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}-{next}-{}", std::process::id(), started.as_nanos());
         let home = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(&python.debuggers, home.path().join("debugpy")).unwrap();
-        let mut process = Process::start_at(bin, &["mcp", "--port", "0"], home.path(), |command| {
+        let args = [&["mcp", "--port", "0"], options].concat();
+        let mut process = Process::start_at(bin, &args, home.path(), |command| {
             command.env(MARK, &mark).env_remove("VIRTUAL_ENV");
             // pip reads its configuration there.
             if let Some(home) = std::env::var_os("HOME") {
@@ -322,8 +323,13 @@ pub fn ask_python(code: &str) -> String {
 }
 
 impl Python {
+    /// With more options for the server.
+    pub fn start_with(&self, options: &[&str]) -> Debug {
+        Debug::start(&self.bin, self, options)
+    }
+
     pub fn start(&self) -> Debug {
-        Debug::start(&self.bin, self)
+        self.start_with(&[])
     }
 
     /// A folder from which Python imports pytest; empty when it has one already.

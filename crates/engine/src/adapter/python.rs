@@ -139,6 +139,7 @@ async fn connect(
         arguments: arguments(launch, is_main),
         breakpoints: &around.breakpoints.by_file(),
         exceptions: &around.breakpoints.exceptions(),
+        tape: around.tape.as_ref().map(|tape| tape.labelled(launch.title())),
     };
     let connecting = Dap::connect(read, write, setup);
     let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)

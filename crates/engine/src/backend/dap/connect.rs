@@ -8,7 +8,7 @@ use std::{
 };
 
 use holdpoint_dap::{
-    Client, Event, Inbox, Incoming,
+    Client, Event, Inbox, Incoming, Tape,
     request::{ConfigurationDone, Initialize},
     types::{self as t, Empty},
 };
@@ -35,6 +35,8 @@ pub struct Setup<'a> {
     pub arguments: Value,
     pub breakpoints: &'a [(PathBuf, Vec<Wanted>)],
     pub exceptions: &'a Exceptions,
+    /// Where to record the traffic.
+    pub tape: Option<Tape>,
 }
 
 impl Dap {
@@ -44,7 +46,7 @@ impl Dap {
         write: impl AsyncWrite + Send + Unpin + 'static,
         setup: Setup<'_>,
     ) -> Result<(Dap, mpsc::Receiver<Signal>), Failure> {
-        let (client, mut inbox) = Client::start(read, write, None);
+        let (client, mut inbox) = Client::start(read, write, setup.tape.clone());
         for (command, arguments) in setup.greeting {
             client.raw(command, arguments.clone()).await.map_err(refused)?;
         }
