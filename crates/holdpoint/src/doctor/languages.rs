@@ -50,15 +50,15 @@ fn describe_debugpy(python: &str, answer: &Answer) -> Finding {
             "for line debugging of Python",
         );
     }
-    let finding = |why: String| {
-        let detail = format!("{why} in {python}: no line debugging of Python");
-        Finding::new(Status::Warning, "debugpy", detail)
-    };
+    let ours = "Holdpoint provides its own at the first launch";
     match answer {
-        Answer::Said(_) | Answer::Failed(_) => finding("does not import".to_owned())
-            .with_fix(format!("{python} -m pip install debugpy")),
+        Answer::Said(_) | Answer::Failed(_) => {
+            Finding::new(Status::Info, "debugpy", format!("is not in {python}; {ours}"))
+        }
         Answer::TooLate => {
-            finding(format!("was not imported within {} s", process::DEADLINE.as_secs()))
+            let late = process::DEADLINE.as_secs();
+            let detail = format!("was not imported within {late} s in {python}; {ours}");
+            Finding::new(Status::Warning, "debugpy", detail)
                 .with_fix(format!("{python} -c 'import debugpy' shows what is wrong"))
         }
     }
@@ -161,21 +161,19 @@ mod tests {
     }
 
     #[test]
-    fn without_debugpy_the_fix_installs_it() {
+    fn without_debugpy_holdpoint_provides_it() {
         check(
             describe_debugpy("python3", &said("1.8.14")),
             expect!["ok      debugpy 1.8.14 for line debugging of Python"],
         );
         check(
             describe_debugpy("python3", &said("")),
-            expect![[r#"
-                warning debugpy does not import in python3: no line debugging of Python
-                        fix: python3 -m pip install debugpy"#]],
+            expect!["info    debugpy is not in python3; Holdpoint provides its own at the first launch"],
         );
         check(
             describe_debugpy("python3", &Answer::TooLate),
             expect![[r#"
-                warning debugpy was not imported within 3 s in python3: no line debugging of Python
+                warning debugpy was not imported within 3 s in python3; Holdpoint provides its own at the first launch
                         fix: python3 -c 'import debugpy' shows what is wrong"#]],
         );
     }
