@@ -168,7 +168,9 @@ mod tests {
         );
         check(
             describe_debugpy("python3", &said("")),
-            expect!["info    debugpy is not in python3; Holdpoint provides its own at the first launch"],
+            expect![
+                "info    debugpy is not in python3; Holdpoint provides its own at the first launch"
+            ],
         );
         check(
             describe_debugpy("python3", &Answer::TooLate),
