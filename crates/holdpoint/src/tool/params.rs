@@ -12,8 +12,11 @@ pub(super) fn check(
     schema: &JsonObject,
     arguments: &JsonObject,
 ) -> Result<(), Failure> {
-    let known: Vec<&str> = properties(schema).collect();
-    if let Some(unknown) = arguments.keys().find(|name| !known.contains(&name.as_str())) {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let is_known = |name: &String| properties.is_some_and(|it| it.contains_key(name));
+    if let Some(unknown) = arguments.keys().find(|name| !is_known(name)) {
+        let known: Vec<&str> =
+            properties.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
         return Err(unknown_parameter(tool, unknown, &known));
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -26,7 +29,12 @@ pub(super) fn check(
 }
 
 pub(super) fn parse<P: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<P, Failure> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+    let arguments = Value::Object(arguments);
+    // Right arguments are the rule; only for wrong ones is it worth knowing where.
+    if let Ok(params) = P::deserialize(&arguments) {
+        return Ok(params);
+    }
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
         let problem = plain(&error.into_inner().to_string());
         if path == "." {
@@ -108,11 +116,6 @@ pub(crate) fn nearest<'a>(
         .filter(|(likeness, _)| *likeness > 0.7)
         .max_by(|(a, _), (b, _)| a.total_cmp(b))
         .map(|(_, candidate)| candidate)
-}
-
-fn properties(schema: &JsonObject) -> impl Iterator<Item = &str> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    properties.into_iter().flat_map(|it| it.keys().map(String::as_str))
 }
 
 fn unknown_parameter(tool: &str, name: &str, known: &[&str]) -> Failure {
