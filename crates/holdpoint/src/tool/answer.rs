@@ -25,6 +25,11 @@ pub(crate) enum Reply {
 }
 
 impl Answer {
+    /// For data that is JSON already; [`Answer::new`] would build it a second time.
+    pub(crate) fn json(text: impl Into<String>, data: Value) -> Self {
+        Answer { text: text.into(), data }
+    }
+
     pub(crate) fn new(text: impl Into<String>, data: &impl Serialize) -> Result<Self, Failure> {
         let data = serde_json::to_value(data)
             .map_err(|error| Failure::internal(format!("the answer is not JSON: {error}")))?;

@@ -140,7 +140,7 @@ fn render(page: &Page, since: Seq, budget: Budget) -> Result<Reply, Failure> {
         "next_since": next,
         "gap": page.gap.map(|(first, last)| json!({ "first": first, "last": last })),
     });
-    Ok(Answer::new(lines.into_text(), &data)?.into())
+    Ok(Answer::json(lines.into_text(), data).into())
 }
 
 fn line(record: &Record) -> String {
