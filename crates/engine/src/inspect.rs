@@ -5,5 +5,5 @@ mod values;
 
 pub use self::{
     source::{SourceView, place, snippet},
-    values::{Listed, Locals, changes, drill, list, locals, one_line},
+    values::{Listed, Locals, changes, drill, is_noise, list, locals, one_line},
 };

@@ -107,6 +107,10 @@ pub const BREAKPOINTS: usize = 1_000;
 pub const OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of output kept in one piece; old output goes piece by piece.
 pub const OUTPUT_CHUNK: usize = 64 * 1024;
+/// Lines shown before and after a place that was found in a program's output: a test's name, what it
+/// expected and what it got.
+pub const FOUND_BEFORE: usize = 1;
+pub const FOUND_AFTER: usize = 8;
 /// Sessions at once.
 pub const SESSIONS: usize = 16;
 /// Bytes of a source file we read to show a part of it.

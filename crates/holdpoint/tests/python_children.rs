@@ -76,6 +76,11 @@ fn pytest_is_launched_by_its_command_line() {
     let said = debug.ok("debug_launch", arguments);
     said.stands("breakpoint", line(&file, "total")).has(&["in add", "total = 3"]);
     debug.ok("debug_stack", json!({})).has(&["#0   add", "#1   test_add"]);
+    // What pytest makes of an `assert` is nobody's variable.
+    for scope in ["local", "global"] {
+        let seen = debug.ok("debug_variables", json!({ "frame": 1, "scope": scope }));
+        assert!(!seen.text.contains("@py"), "{}", seen.text);
+    }
     debug.go().ended(json!({ "code": 0 })).has(&["1 passed"]);
 }
 
@@ -94,6 +99,26 @@ fn ten_megabytes_of_output_hold_nothing_up() {
     assert_eq!(rest.data["output"], "last line\n");
     let none = debug.ok("debug_output", json!({ "since": read.data["cursor"] }));
     none.has(&["(no output)"]);
+}
+
+#[test]
+fn a_place_in_long_output_is_found() {
+    let (_folder, file) = program(
+        "for n in range(5000):\n    print('not ok' if n % 1000 == 7 else 'ok', n, 'x' * 90)\n",
+    );
+    let mut debug = start();
+    let said = debug.launch(&file, json!({ "stop_on_entry": false }));
+    said.ended(json!({ "code": 0 })).has(&["`debug_output`", "`find`"]);
+    let one = debug.ok("debug_output", json!({ "find": "not ok 3007" }));
+    one.has(&["3007: ok 3006", "3008: not ok 3007", "3009: ok 3008"]);
+    assert_eq!(one.data["found"], 1);
+    // Five places do not fit: some are shown, the rest is counted.
+    let all = debug.ok("debug_output", json!({ "find": "not ok" }));
+    let shown = all.data["shown"].as_u64().unwrap();
+    assert!((1..5).contains(&shown) && all.data["found"] == 5, "{}", all.text);
+    all.has(&["8: not ok 7", &format!("… {} more", 5 - shown)]);
+    debug.ok("debug_output", json!({ "find": "NOT" })).has(&["`NOT` is not in the"]);
+    debug.fails("debug_output", json!({ "find": "" })).has(&["[E_INVALID_PARAMS]", "`find`"]);
 }
 
 #[test]

@@ -149,6 +149,19 @@ fn variables_are_one_line_each_and_within_the_budget() {
 }
 
 #[test]
+fn names_that_the_debugger_made_up_are_no_variables() {
+    let mut debug = start();
+    debug.run_to("shop.py", &["call"]);
+    for place in [json!({ "frame": 1 }), json!({ "scope": "global" })] {
+        let said = debug.ok("debug_variables", place);
+        said.has(&["RATE: int = 2"]);
+        for group in ["special variables", "function variables", "class variables"] {
+            assert!(!said.text.contains(group), "{}", said.text);
+        }
+    }
+}
+
+#[test]
 fn huge_values_are_cut_wherever_they_are_shown() {
     let mut debug = in_values();
     for expression in

@@ -37,14 +37,15 @@ pub async fn locals(backend: &Backend, frame: &FrameId) -> Result<Locals, Failur
     Ok(all)
 }
 
-/// Groups that a runtime adds for a graphical tree: they are no variables.
-fn is_noise(variable: &Variable) -> bool {
+/// What nobody wrote in the program: groups that a debugger adds for a graphical tree, and what pytest
+/// makes of an `assert`.
+pub fn is_noise(variable: &Variable) -> bool {
     let group = matches!(
         variable.name.as_str(),
         "special variables" | "function variables" | "class variables" | "protected variables"
     );
     (group && variable.value.text.is_empty())
-        || variable.name.starts_with("@py_")
+        || variable.name.starts_with("@py")
         || variable.name == "__pytest_assert_rewrite__"
 }
 

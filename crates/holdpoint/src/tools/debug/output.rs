@@ -1,10 +1,17 @@
 //! `debug_output`: what the program wrote, from where one read last.
 
-use holdpoint_engine::{budget, failure::Failure, session::Stream};
+mod found;
+
+use holdpoint_engine::{
+    budget::{self, Budget},
+    failure::{Code, Failure},
+    session::{Stream, Text},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use self::found::Found;
 use crate::{
     tool::{Answer, Call, Effect, Reply, Tool},
     tools::session::Known,
@@ -19,6 +26,8 @@ pub(crate) struct Params {
     since: u64,
     /// Only `stdout`, `stderr` or `debugger`.
     stream: Option<Which>,
+    /// Only the places with this text, each with the lines around it: `not ok`, `Error`.
+    find: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema, Clone, Copy)]
@@ -43,14 +52,49 @@ impl Tool for Output {
             Which::Debugger => Stream::Debugger,
         });
         let read = session.output.since(params.since, only);
-        let shown = budget::cut(&read.text, call.budget.bytes());
-        let mut text = if shown.is_empty() { "(no output)".to_owned() } else { shown.clone() };
-        if read.lost > 0 {
-            text = format!("({} bytes before this are no longer kept)\n{text}", read.lost);
+        match params.find.as_deref() {
+            None => Ok(whole(&read, call.budget)?.into()),
+            Some("") => Err(Failure::new(Code::InvalidParams, "parameter `find` is empty")),
+            Some(find) => Ok(places(&read, find, call.budget)?.into()),
         }
-        let data = json!({
-            "output": shown, "bytes": read.text.len(), "lost": read.lost, "cursor": read.cursor,
-        });
-        Ok(Answer::new(text, &data)?.into())
+    }
+}
+
+fn whole(read: &Text, budget: Budget) -> Result<Answer, Failure> {
+    let shown = budget::cut(&read.text, budget.bytes());
+    let mut text = if shown.is_empty() { "(no output)".to_owned() } else { shown.clone() };
+    if shown.len() < read.text.len() {
+        text += "\n(cut; `find` searches in all of it, `budget_tokens` shows more)";
+    }
+    let data = json!({
+        "output": shown, "bytes": read.text.len(), "lost": read.lost, "cursor": read.cursor,
+    });
+    Answer::new(lost(read) + &text, &data)
+}
+
+fn places(read: &Text, find: &str, budget: Budget) -> Result<Answer, Failure> {
+    let found = Found::of(&read.text, find, budget);
+    let mut text = lost(read);
+    if found.total == 0 {
+        text += &format!("(`{find}` is not in the {} bytes of output)", read.text.len());
+    } else {
+        text += &found.text;
+    }
+    if found.shown < found.total {
+        let more = found.total - found.shown;
+        text +=
+            &format!("\n… {more} more: a narrower `find` or a larger `budget_tokens` shows them");
+    }
+    let data = json!({
+        "output": found.text, "found": found.total, "shown": found.shown,
+        "bytes": read.text.len(), "lost": read.lost, "cursor": read.cursor,
+    });
+    Answer::new(text, &data)
+}
+
+fn lost(read: &Text) -> String {
+    match read.lost {
+        0 => String::new(),
+        lost => format!("({lost} bytes before this are no longer kept)\n"),
     }
 }

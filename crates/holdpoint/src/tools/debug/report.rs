@@ -127,7 +127,12 @@ pub(crate) fn new_output(text: &Text) -> String {
     } else {
         String::new()
     };
-    format!("\n--- Program output{lost} ---\n{cut}")
+    let more = if cut.len() < text.text.trim_end().len() {
+        "\n(cut: `debug_output` reads on, its `find` searches)"
+    } else {
+        ""
+    };
+    format!("\n--- Program output{lost} ---\n{cut}{more}")
 }
 
 fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {

@@ -89,7 +89,8 @@ async fn roots(backend: &Backend, frame: &FrameId, which: Which) -> Result<Vec<V
     let mut all = Vec::new();
     for scope in backend.scopes(frame).await?.iter().filter(|scope| scope.kind == kind) {
         let slice = Slice { start: 0, count: limits::LOCALS };
-        all.extend(backend.children(&scope.children, slice).await?);
+        let variables = backend.children(&scope.children, slice).await?;
+        all.extend(variables.into_iter().filter(|it| !inspect::is_noise(it)));
     }
     Ok(all)
 }
@@ -169,12 +170,7 @@ async fn further(
 
 /// What Python's debugger adds to the parts of a value.
 fn is_extra(part: &Variable) -> bool {
-    let group = matches!(
-        part.name.as_str(),
-        "special variables" | "function variables" | "class variables" | "protected variables"
-    );
-    (group && part.value.text.is_empty())
-        || matches!(part.name.as_str(), "len()" | "Unable to handle:")
+    inspect::is_noise(part) || matches!(part.name.as_str(), "len()" | "Unable to handle:")
 }
 
 fn page(found: &Found, start: usize, budget: Budget) -> Result<Reply, Failure> {
