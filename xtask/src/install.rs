@@ -5,20 +5,40 @@
 //! Nothing here names a registry: pip and npm know the machine's own.
 
 mod node;
+mod packages;
 mod python;
 
 use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
 pub(crate) use self::node::{find_node, node_modules};
+pub(crate) use self::packages::packages;
 pub(crate) use self::python::{debugpy, typos, venv};
+use crate::Command as Subcommand;
 use crate::process::{Finished, Show, run};
+use crate::workspace::Workspace;
+
+pub(crate) const COMMAND: Subcommand =
+    Subcommand { name: "install", help: HELP, run: |workspace, _| only_install(workspace) };
+
+const HELP: &str = "\
+Install what the Rust tests need under target/xtask, and run nothing
+
+Usage: cargo xtask install
+
+`cargo xtask test` does it by itself; this is for whoever runs `cargo test` alone.
+";
+
+fn only_install(workspace: &Workspace) -> Result<ExitCode> {
+    packages(workspace)?;
+    Ok(ExitCode::SUCCESS)
+}
 
 /// Slow networks take minutes for a hundred packages.
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);

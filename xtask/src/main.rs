@@ -28,13 +28,14 @@ Usage: cargo xtask <COMMAND> [ARGUMENT…]
 
 Commands:
   test [STEP…]     install what the checks need, run them all, print one summary
+  install          install what the Rust tests need, and run nothing
   bench [NAME]     measure the release binary beside a minimal server in the same run
   docs [--check]   write the generated pages of docs/, or say which are stale
 
 `cargo xtask <COMMAND> --help` says more about each.
 ";
 
-const COMMANDS: &[Command] = &[test::COMMAND, bench::COMMAND, docs::COMMAND];
+const COMMANDS: &[Command] = &[test::COMMAND, install::COMMAND, bench::COMMAND, docs::COMMAND];
 
 /// One subcommand; its arguments are what follows its name.
 struct Command {

@@ -1,7 +1,8 @@
 //! Versions of what is installed for the checks and is pinned nowhere else.
 //!
-//! The client SDKs and the conformance suite have their own pin files, in their own formats:
-//! `tests/sdk/python/requirements-*.txt`, `tests/sdk/js/package.json`, `tests/conformance/package.json`.
+//! The client SDKs, the conformance suite and the packages that are debugged have their own pin files,
+//! in their own formats: `tests/sdk/python/requirements-*.txt`, `tests/sdk/js/package.json`,
+//! `tests/conformance/package.json`, `tests/packages/`.
 
 /// The spelling checker; its wheel carries the binary.
 pub(crate) const TYPOS: &str = "1.51.1";
