@@ -3,6 +3,8 @@
 //! Shells and most clients hand us pipes; Node's `child_process` hands us socket pairs. Both take the
 //! fast path (25 and 37 µs a call instead of 90). stdout belongs to MCP here: nothing else prints to it.
 
+mod calls;
+
 use std::io;
 
 use holdpoint_engine::limits;
@@ -32,8 +34,9 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport =
-        AsyncRwTransport::new_server(read, write).with_max_line_length(limits::LINE_BYTES);
+    let transport = calls::apart(read, |read| {
+        AsyncRwTransport::new_server(read, write).with_max_line_length(limits::LINE_BYTES)
+    });
     let stop = app.shutdown.child_token();
     let handler = Handler::new(app, Transport::Stdio);
     let transport = Bounded::new(transport, handler.gone());

@@ -4,10 +4,7 @@
 //! A client that asks and never reads would make us grow; past [`limits::UNANSWERED_REQUESTS`]
 //! we stop reading it until it takes its answers. Others are not concerned.
 
-use std::{
-    collections::HashSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use holdpoint_engine::limits;
 use rmcp::{
@@ -30,7 +27,8 @@ pub(super) struct Bounded<T> {
 
 #[derive(Default)]
 struct Open {
-    unanswered: Mutex<HashSet<RequestId>>,
+    /// A list: there are one or two at nearly all times.
+    unanswered: Mutex<Vec<RequestId>>,
     answered: Notify,
 }
 
@@ -52,12 +50,22 @@ impl<T> Bounded<T> {
 }
 
 impl Open {
-    fn ids(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+    fn ids(&self) -> MutexGuard<'_, Vec<RequestId>> {
         self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn open(&self, id: RequestId) {
+        let mut ids = self.ids();
+        // A client that uses an id twice is answered twice, and is counted once.
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+
     fn close(&self, id: &RequestId) {
-        if self.ids().remove(id) {
+        let mut ids = self.ids();
+        if let Some(at) = ids.iter().position(|open| open == id) {
+            ids.swap_remove(at);
             self.answered.notify_one();
         }
     }
@@ -103,7 +111,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
             match &message {
                 JsonRpcMessage::Request(request) => {
                     self.begun = true;
-                    self.open.ids().insert(request.id.clone());
+                    self.open.open(request.id.clone());
                 }
                 JsonRpcMessage::Notification(notification) => {
                     // A cancelled request is never answered.

@@ -7,7 +7,7 @@ use holdpoint_engine::{failure::Failure, ids::Seq};
 use jiff::Timestamp;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// What a tool answers: text for the model, data for programs. Both say the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,9 +67,7 @@ pub(crate) fn envelope(result: Result<Reply, Failure>, meta: &Meta) -> CallToolR
     match result {
         Ok(Reply::Answer(answer)) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-            result.structured_content = Some(json!({
-                "ok": true, "type": "success", "data": answer.data, "meta": meta.to_json(),
-            }));
+            result.structured_content = Some(enclose(true, "success", ("data", answer.data), meta));
             result.into()
         }
         #[cfg(feature = "conformance")]
@@ -89,20 +87,31 @@ fn failed(failure: &Failure, meta: &Meta) -> CallToolResult {
         }
     }
     let mut result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
-    result.structured_content = Some(json!({
-        "ok": false, "type": "error", "error": error, "meta": meta.to_json(),
-    }));
+    result.structured_content = Some(enclose(false, "error", ("error", error), meta));
     result
+}
+
+/// By moving, not with `json!`, which would build the whole answer a second time.
+fn enclose(ok: bool, kind: &str, (name, content): (&str, Value), meta: &Meta) -> Value {
+    object([("ok", ok.into()), ("type", kind.into()), (name, content), ("meta", meta.to_json())])
+}
+
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let mut object = Map::with_capacity(N);
+    for (name, value) in fields {
+        object.insert(name.to_owned(), value);
+    }
+    Value::Object(object)
 }
 
 impl Meta {
     fn to_json(&self) -> Value {
         let millis = (self.duration.as_secs_f64() * 100_000.0).round() / 100.0;
-        json!({
-            "requestId": self.request_id,
-            "timestamp": Timestamp::now().to_string(),
-            "duration": millis,
-            "seq": self.seq,
-        })
+        object([
+            ("requestId", self.request_id.as_str().into()),
+            ("timestamp", Timestamp::now().to_string().into()),
+            ("duration", millis.into()),
+            ("seq", self.seq.0.into()),
+        ])
     }
 }
