@@ -2,56 +2,130 @@
 //!
 //! An event says what was observed. It carries no wishes and calls nobody.
 
+mod kind;
+
 use serde::Serialize;
 
-use crate::ids::{BreakpointId, ClientId, SessionId, ThreadKey};
+pub use self::kind::{Kind, Topic};
+use crate::{
+    ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
+    session::{Status, Stream},
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum Event {
-    ServerStarted { version: String, pid: u32 },
-    ServerStopping { reason: String },
-    ClientConnected { client: ClientId, name: String, transport: &'static str, protocol: String },
-    ClientLeft { client: ClientId, name: String, transport: &'static str },
-    Note { text: String, by: String },
-    SessionStarted { session: SessionId, name: String, language: &'static str },
+    ServerStarted {
+        version: String,
+        pid: u32,
+    },
+    ServerStopping {
+        reason: String,
+    },
+    ClientConnected {
+        client: ClientId,
+        name: String,
+        transport: &'static str,
+        protocol: String,
+    },
+    ClientLeft {
+        client: ClientId,
+        name: String,
+        transport: &'static str,
+    },
+    Note {
+        text: String,
+        by: String,
+    },
+    SessionStarted {
+        session: SessionId,
+        name: String,
+        language: &'static str,
+    },
     Stopped(StoppedAt),
-    Resumed { session: SessionId },
-    SessionEnded { session: SessionId, exit: String },
+    /// The program runs: from its start, or on from a stop.
+    Resumed {
+        session: SessionId,
+        was: Status,
+    },
+    SessionEnded {
+        session: SessionId,
+        exit: String,
+        was: Status,
+    },
+    /// A process or worker came under control: the program itself is 1, its children follow.
+    ProcessStarted {
+        session: SessionId,
+        process: u32,
+        pid: Option<u32>,
+    },
+    ProcessEnded {
+        session: SessionId,
+        process: u32,
+        reason: String,
+    },
+    ThreadStarted {
+        session: SessionId,
+        thread: ThreadKey,
+        name: Option<String>,
+    },
+    ThreadEnded {
+        session: SessionId,
+        thread: ThreadKey,
+    },
+    /// What one stream brought within a moment, cut to a line or two; `bytes` is all of it.
+    Output {
+        session: SessionId,
+        stream: Stream,
+        text: String,
+        bytes: u64,
+    },
+    BreakpointBound(BoundAt),
+    BreakpointUnbound {
+        session: SessionId,
+        breakpoint: BreakpointId,
+        why: String,
+    },
 }
 
 /// Where a program stands, as it was observed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StoppedAt {
     pub session: SessionId,
+    /// Counts the session's stops.
+    pub epoch: Epoch,
     pub thread: ThreadKey,
     pub reason: String,
     pub file: Option<String>,
     pub line: Option<u32>,
+    pub column: Option<u32>,
     pub function: Option<String>,
-    pub hits: Vec<BreakpointId>,
+    /// What it hit: empty for a step or a pause.
+    pub hits: Vec<Hit>,
     pub text: Option<String>,
+    /// What the session was before.
+    pub was: Status,
 }
 
-/// The names of the events, for filters, streams and the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    ServerStarted,
-    ServerStopping,
-    ClientConnected,
-    ClientLeft,
-    Note,
-    SessionStarted,
-    Stopped,
-    Resumed,
-    SessionEnded,
+/// A breakpoint or an exception that stopped the program, and how often by now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Hit {
+    /// None for what no breakpoint of ours asked for: an uncaught exception, a `debugger` statement.
+    pub breakpoint: Option<BreakpointId>,
+    /// In this session, this one included.
+    pub hit_count: u64,
 }
 
-/// What a reader may be watching; an event says which of these it changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Topic {
-    Status,
-    Timeline,
+/// Where a breakpoint came to lie in a process.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BoundAt {
+    pub session: SessionId,
+    pub breakpoint: BreakpointId,
+    pub file: String,
+    pub line: u32,
+    pub column: Option<u32>,
+    /// The line that was asked for has no code.
+    pub moved: bool,
 }
 
 impl Event {
@@ -66,6 +140,35 @@ impl Event {
             Event::Stopped(_) => Kind::Stopped,
             Event::Resumed { .. } => Kind::Resumed,
             Event::SessionEnded { .. } => Kind::SessionEnded,
+            Event::ProcessStarted { .. } => Kind::ProcessStarted,
+            Event::ProcessEnded { .. } => Kind::ProcessEnded,
+            Event::ThreadStarted { .. } => Kind::ThreadStarted,
+            Event::ThreadEnded { .. } => Kind::ThreadEnded,
+            Event::Output { .. } => Kind::Output,
+            Event::BreakpointBound(_) => Kind::BreakpointBound,
+            Event::BreakpointUnbound { .. } => Kind::BreakpointUnbound,
+        }
+    }
+
+    /// The session that it is about, if it is about one.
+    pub fn session(&self) -> Option<SessionId> {
+        match self {
+            Event::ServerStarted { .. }
+            | Event::ServerStopping { .. }
+            | Event::ClientConnected { .. }
+            | Event::ClientLeft { .. }
+            | Event::Note { .. } => None,
+            Event::Stopped(at) => Some(at.session),
+            Event::BreakpointBound(at) => Some(at.session),
+            Event::SessionStarted { session, .. }
+            | Event::Resumed { session, .. }
+            | Event::SessionEnded { session, .. }
+            | Event::ProcessStarted { session, .. }
+            | Event::ProcessEnded { session, .. }
+            | Event::ThreadStarted { session, .. }
+            | Event::ThreadEnded { session, .. }
+            | Event::Output { session, .. }
+            | Event::BreakpointUnbound { session, .. } => Some(*session),
         }
     }
 
@@ -80,7 +183,14 @@ impl Event {
             | Event::Stopped(_)
             | Event::Resumed { .. }
             | Event::SessionEnded { .. } => &[Topic::Status, Topic::Timeline],
-            Event::Note { .. } => &[Topic::Timeline],
+            Event::Note { .. }
+            | Event::ProcessStarted { .. }
+            | Event::ProcessEnded { .. }
+            | Event::ThreadStarted { .. }
+            | Event::ThreadEnded { .. }
+            | Event::Output { .. }
+            | Event::BreakpointBound(_)
+            | Event::BreakpointUnbound { .. } => &[Topic::Timeline],
         }
     }
 
@@ -100,29 +210,58 @@ impl Event {
                 format!("{session} {name} ({language})")
             }
             Event::Stopped(at) => at.line(),
-            Event::Resumed { session } => session.to_string(),
-            Event::SessionEnded { session, exit } => format!("{session} {exit}"),
+            Event::Resumed { session, .. } => session.to_string(),
+            Event::SessionEnded { session, exit, .. } => format!("{session} {exit}"),
+            Event::ProcessStarted { session, process, pid } => {
+                let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+                format!("{session} process {process}{pid}")
+            }
+            Event::ProcessEnded { session, process, reason } => {
+                format!("{session} process {process}: {reason}")
+            }
+            Event::ThreadStarted { session, thread, name } => {
+                let name = name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
+                format!("{session} thread {thread}{name}")
+            }
+            Event::ThreadEnded { session, thread } => format!("{session} thread {thread}"),
+            Event::Output { session, stream, text, .. } => {
+                format!("{session} {}: {}", stream.as_str(), text.trim_end())
+            }
+            Event::BreakpointBound(at) => at.line(),
+            Event::BreakpointUnbound { session, breakpoint, why } => {
+                format!("{session} breakpoint {breakpoint}: {why}")
+            }
         }
     }
 
     /// About how many bytes the event keeps alive.
     pub fn weight(&self) -> usize {
         let text = match self {
-            Event::ServerStarted { version, .. } => version.len(),
-            Event::ServerStopping { reason } => reason.len(),
+            Event::ServerStarted { version: text, .. }
+            | Event::ServerStopping { reason: text }
+            | Event::ClientLeft { name: text, .. }
+            | Event::SessionStarted { name: text, .. }
+            | Event::SessionEnded { exit: text, .. }
+            | Event::ProcessEnded { reason: text, .. }
+            | Event::Output { text, .. }
+            | Event::BreakpointUnbound { why: text, .. } => text.len(),
             Event::ClientConnected { name, protocol, .. } => name.len() + protocol.len(),
-            Event::ClientLeft { name, .. } => name.len(),
             Event::Note { text, by } => text.len() + by.len(),
-            Event::SessionStarted { name, .. } => name.len(),
             Event::Stopped(at) => at.weight(),
-            Event::Resumed { .. } => 0,
-            Event::SessionEnded { exit, .. } => exit.len(),
+            Event::ThreadStarted { name, .. } => name.as_ref().map_or(0, String::len),
+            Event::BreakpointBound(at) => at.file.len(),
+            Event::Resumed { .. } | Event::ProcessStarted { .. } | Event::ThreadEnded { .. } => 0,
         };
         size_of::<Event>() + text
     }
 }
 
 impl StoppedAt {
+    /// Whether an exception stopped it.
+    pub fn is_exception(&self) -> bool {
+        self.reason == "exception"
+    }
+
     fn line(&self) -> String {
         let place = match (&self.file, self.line) {
             (Some(file), Some(line)) => format!(" at {file}:{line}"),
@@ -130,82 +269,26 @@ impl StoppedAt {
         };
         let function = self.function.as_deref().map(|it| format!(" in {it}")).unwrap_or_default();
         let text = self.text.as_deref().map(|it| format!(", {it}")).unwrap_or_default();
-        format!("{} {}{place}{function}{text}", self.session, self.reason)
+        let hits = self
+            .hits
+            .iter()
+            .filter_map(|hit| hit.breakpoint.map(|id| format!(" {id} (hit {})", hit.hit_count)));
+        let hits = hits.collect::<String>();
+        format!("{} {}{hits}{place}{function}{text}", self.session, self.reason)
     }
 
     fn weight(&self) -> usize {
         let texts = [&self.file, &self.function, &self.text];
-        self.reason.len() + texts.iter().map(|it| it.as_ref().map_or(0, String::len)).sum::<usize>()
+        self.reason.len()
+            + texts.iter().map(|it| it.as_ref().map_or(0, String::len)).sum::<usize>()
+            + self.hits.len() * size_of::<Hit>()
     }
 }
 
-impl Kind {
-    pub const ALL: &[Kind] = &[
-        Kind::ServerStarted,
-        Kind::ServerStopping,
-        Kind::ClientConnected,
-        Kind::ClientLeft,
-        Kind::Note,
-        Kind::SessionStarted,
-        Kind::Stopped,
-        Kind::Resumed,
-        Kind::SessionEnded,
-    ];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Kind::ServerStarted => "server_started",
-            Kind::ServerStopping => "server_stopping",
-            Kind::ClientConnected => "client_connected",
-            Kind::ClientLeft => "client_left",
-            Kind::Note => "note",
-            Kind::SessionStarted => "session_started",
-            Kind::Stopped => "stopped",
-            Kind::Resumed => "resumed",
-            Kind::SessionEnded => "session_ended",
-        }
-    }
-
-    pub fn parse(name: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| kind.as_str() == name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_wire_and_the_filters_use_one_name() {
-        let events = [
-            Event::ServerStarted { version: "1".into(), pid: 1 },
-            Event::ServerStopping { reason: "r".into() },
-            Event::ClientConnected {
-                client: ClientId(1),
-                name: "n".into(),
-                transport: "stdio",
-                protocol: "p".into(),
-            },
-            Event::ClientLeft { client: ClientId(1), name: "n".into(), transport: "stdio" },
-            Event::Note { text: "t".into(), by: "b".into() },
-            Event::SessionStarted { session: SessionId(1), name: "n".into(), language: "python" },
-            Event::Stopped(StoppedAt {
-                session: SessionId(1),
-                thread: "1".parse().unwrap(),
-                reason: "step".into(),
-                file: None,
-                line: None,
-                function: None,
-                hits: Vec::new(),
-                text: None,
-            }),
-            Event::Resumed { session: SessionId(1) },
-            Event::SessionEnded { session: SessionId(1), exit: "exit code 0".into() },
-        ];
-        assert_eq!(events.len(), Kind::ALL.len());
-        for event in events {
-            let name = serde_json::to_value(&event).unwrap()["kind"].as_str().unwrap().to_owned();
-            assert_eq!(Kind::parse(&name), Some(event.kind()));
-        }
+impl BoundAt {
+    fn line(&self) -> String {
+        let moved = if self.moved { ", moved there" } else { "" };
+        let BoundAt { session, breakpoint, file, line, .. } = self;
+        format!("{session} breakpoint {breakpoint} at {file}:{line}{moved}")
     }
 }

@@ -56,7 +56,14 @@ pub const HTTP_SESSION_IDLE: Duration = Duration::from_secs(2 * 3600);
 /// Clients that a status names one by one; the rest are counted.
 pub const STATUS_CLIENTS: usize = 20;
 /// Events taken from the log at once for one client's notifications.
-pub const NOTIFY_BATCH: usize = 64;
+pub const NOTIFY_BATCH: usize = 128;
+/// Events within [`BURST_WINDOW`] from which on a client is told in batches.
+pub const BURST: usize = 32;
+pub const BURST_WINDOW: Duration = Duration::from_millis(10);
+/// How long a batch gathers in a burst: nothing beside the 20 ms a notification may take.
+pub const BURST_PAUSE: Duration = Duration::from_millis(2);
+/// How often one client hears that its resources changed. Reading one again takes it longer.
+pub const UPDATE_EVERY: Duration = Duration::from_millis(100);
 /// HTTP+SSE connections at once; each holds two queues.
 pub const SSE_SESSIONS: usize = 256;
 /// Messages queued in each direction of one HTTP+SSE connection.
@@ -99,12 +106,19 @@ pub const VALUES: Duration = Duration::from_secs(3);
 pub const INTERRUPT: Duration = Duration::from_secs(2);
 /// How long the program's last output may take to arrive after its end.
 pub const DRAIN: Duration = Duration::from_millis(500);
+/// Bytes of what a runtime says about a stop, or of a reason, on the timeline.
+pub const STOP_TEXT: usize = 1_000;
 /// Frames that come with a stop.
 pub const STACK_FRAMES: usize = 20;
 /// Breakpoints at once.
 pub const BREAKPOINTS: usize = 1_000;
 /// Bytes of a program's output kept per session.
 pub const OUTPUT_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of output that one event of the timeline quotes; `debug_output` has all of it.
+pub const OUTPUT_EVENT: usize = 1_024;
+/// How often output becomes an event: a program that prints without end must not push everything else
+/// out of the log.
+pub const OUTPUT_EVERY: Duration = Duration::from_millis(50);
 /// Bytes of output kept in one piece; old output goes piece by piece.
 pub const OUTPUT_CHUNK: usize = 64 * 1024;
 /// Lines shown before and after a place that was found in a program's output: a test's name, what it

@@ -7,6 +7,7 @@
 mod actor;
 mod output;
 mod state;
+mod teller;
 mod view;
 
 use std::{
@@ -21,6 +22,7 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
+use self::teller::Teller;
 pub use self::{
     output::{Output, Stream, Text},
     state::{Refusal, Status, Stop},
@@ -48,6 +50,7 @@ pub struct Session {
     commands: mpsc::Sender<Command>,
     targets: Targets,
     breakpoints: Arc<Breakpoints>,
+    tell: Arc<Teller>,
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     /// The variables of the last stop that was told, by function, to say what changed.
     told: Mutex<Option<(String, BTreeMap<String, String>)>>,
@@ -92,13 +95,15 @@ impl Session {
         let stdin = started.program.pipes.stdin.take();
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
         let (shown, view) = watch::channel(Arc::new(View::default()));
+        let tell = Teller::new(id, log, Arc::clone(&output), Arc::clone(&breakpoints));
+        let tell = Arc::new(tell);
         let actor = actor::Actor::new(
             id,
             shown,
             targets.clone(),
             Arc::clone(&output),
             Arc::clone(&breakpoints),
-            log,
+            Arc::clone(&tell),
         );
         // Ends with the program, or when it is told to stop.
         tokio::spawn(actor.run(started, inbox));
@@ -112,6 +117,7 @@ impl Session {
             commands,
             targets,
             breakpoints,
+            tell,
             stdin: Arc::new(tokio::sync::Mutex::new(stdin)),
             told: Mutex::default(),
         })
@@ -194,8 +200,12 @@ impl Session {
     }
 
     fn backends(&self) -> Vec<Backend> {
+        self.connections().into_iter().map(|(_, backend)| backend).collect()
+    }
+
+    fn connections(&self) -> Vec<(TargetId, Backend)> {
         let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-        targets.values().cloned().collect()
+        targets.iter().map(|(target, backend)| (*target, backend.clone())).collect()
     }
 
     /// Sends a file's breakpoints to every process; what became of each, per process.
@@ -209,8 +219,15 @@ impl Session {
             return Vec::new();
         }
         let wanted = breakpoints.wanted(file);
-        let backends = self.backends();
-        let sent = backends.iter().map(|backend| backend.set_breakpoints(file, &wanted));
+        let connections = self.connections();
+        let sent = connections.iter().map(|(target, backend)| {
+            let wanted = &wanted;
+            async move {
+                let bound = backend.set_breakpoints(file, wanted).await?;
+                self.tell.bound(*target, &bound);
+                Ok(bound)
+            }
+        });
         futures::future::join_all(sent).await
     }
 

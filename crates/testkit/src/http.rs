@@ -125,6 +125,11 @@ pub struct Event {
 }
 
 impl Events {
+    /// For a thread that only listens: a quiet stream is no failure.
+    pub fn wait_for_ever(&mut self) {
+        self.reader.get_ref().set_read_timeout(None).unwrap();
+    }
+
     /// The next event or comment; `None` when the stream ended.
     pub fn next_event(&mut self) -> Option<Event> {
         let mut event = Event::default();

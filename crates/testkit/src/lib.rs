@@ -12,6 +12,7 @@
 
 pub mod debug;
 pub mod http;
+pub mod listen;
 pub mod packages;
 pub mod process;
 pub mod rpc;

@@ -12,17 +12,16 @@ use super::{
     Command, Output as ProgramOutput, Reply, Targets,
     output::Stream,
     state::{Input, Output, Refusal, State, Status, Stop},
+    teller::Teller,
     view::{Shown, ThreadRow, View},
 };
 use crate::{
     adapter::{Connected, Started},
     backend::{Backend, Signal, Slice, Stack},
     breakpoints::Breakpoints,
-    event::{Event, StoppedAt},
     failure::{Code, Failure},
-    ids::{SessionId, TargetId},
+    ids::{SessionId, TargetId, ThreadKey},
     limits,
-    log::Log,
     process::{Exit, Program},
 };
 
@@ -34,7 +33,7 @@ pub(super) struct Actor {
     next_target: u32,
     output: Arc<ProgramOutput>,
     breakpoints: Arc<Breakpoints>,
-    log: Arc<Log>,
+    tell: Arc<Teller>,
     exit: Option<Exit>,
     stop: Option<Arc<Shown>>,
     /// Requests under way.
@@ -57,7 +56,7 @@ impl Actor {
         targets: Targets,
         output: Arc<ProgramOutput>,
         breakpoints: Arc<Breakpoints>,
-        log: Arc<Log>,
+        tell: Arc<Teller>,
     ) -> Actor {
         let (signals, inbox) = mpsc::channel(limits::MAILBOX);
         Actor {
@@ -68,7 +67,7 @@ impl Actor {
             next_target: TargetId::MAIN.0,
             output,
             breakpoints,
-            log,
+            tell,
             exit: None,
             stop: None,
             beside: FuturesUnordered::new(),
@@ -111,7 +110,7 @@ impl Actor {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
         self.exit = Some(exit);
-        self.targets.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.part(exit);
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
         for reply in stoppers {
@@ -120,10 +119,21 @@ impl Actor {
         }
     }
 
+    /// The processes that have not said themselves that they are gone.
+    fn part(&self, exit: Exit) {
+        let left = {
+            let mut targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *targets)
+        };
+        for target in left.into_keys() {
+            self.tell.process_ended(target, &exit.to_string());
+        }
+    }
+
     /// Reads the program's pipes for as long as there is anything to read.
     fn drain(&self, program: &mut Program) -> impl Future<Output = ()> + use<> {
         let (stdout, stderr) = (program.pipes.stdout.take(), program.pipes.stderr.take());
-        let output = Arc::clone(&self.output);
+        let (output, tell) = (Arc::clone(&self.output), Arc::clone(&self.tell));
         let reading = tokio::spawn(async move {
             let out = async {
                 if let Some(pipe) = stdout {
@@ -135,7 +145,10 @@ impl Actor {
                     output.drain(Stream::Stderr, pipe).await;
                 }
             };
-            tokio::join!(out, err);
+            tokio::select! {
+                _ = async { tokio::join!(out, err) } => {}
+                () = tell.follow_output() => {}
+            }
         });
         let reading = tokio_util::task::AbortOnDropHandle::new(reading);
         async move { reading.await.unwrap_or_default() }
@@ -144,7 +157,8 @@ impl Actor {
     fn join(&mut self, connected: Connected) {
         let target = TargetId(self.next_target);
         self.next_target += 1;
-        let Connected { backend, mut signals, revision, .. } = connected;
+        let Connected { backend, mut signals, revision, pid } = connected;
+        self.tell.process_started(target, pid);
         self.targets
             .0
             .lock()
@@ -152,8 +166,11 @@ impl Actor {
             .insert(target, backend.clone());
         let outputs = self.state.step(Input::Joined { target });
         self.carry_out(outputs, None);
+        if target == TargetId::MAIN {
+            self.tell.running();
+        }
         if revision != self.breakpoints.revision() {
-            self.resync(backend);
+            self.resync(target, backend);
         }
         let up = self.signals.clone();
         // Ends with the connection, or with the actor.
@@ -167,12 +184,15 @@ impl Actor {
     }
 
     /// A breakpoint was set while this process was connecting.
-    fn resync(&self, backend: Backend) {
-        let breakpoints = Arc::clone(&self.breakpoints);
+    fn resync(&self, target: TargetId, backend: Backend) {
+        let (breakpoints, tell) = (Arc::clone(&self.breakpoints), Arc::clone(&self.tell));
         self.beside.push(Box::pin(async move {
             for (file, wanted) in breakpoints.by_file() {
-                if let Err(failure) = backend.set_breakpoints(&file, &wanted).await {
-                    tracing::warn!(%failure, "breakpoints were not sent to a child process");
+                match backend.set_breakpoints(&file, &wanted).await {
+                    Ok(bound) => tell.bound(target, &bound),
+                    Err(failure) => {
+                        tracing::warn!(%failure, "breakpoints were not sent to a child process");
+                    }
                 }
             }
             Done::Synced
@@ -185,8 +205,16 @@ impl Actor {
             Signal::Gone { reason } => {
                 tracing::debug!(session = %self.id, target = target.0, reason, "a process is gone");
                 self.targets.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
+                self.tell.process_ended(target, reason);
             }
-            _ => {}
+            Signal::ThreadStarted { thread, name } => {
+                self.tell.thread_started(ThreadKey { target, thread: *thread }, name.as_deref());
+            }
+            Signal::ThreadEnded { thread } => {
+                self.tell.thread_ended(ThreadKey { target, thread: *thread });
+            }
+            Signal::Breakpoint(bound) => self.tell.bound(target, std::slice::from_ref(bound)),
+            Signal::Stopped(_) | Signal::Continued { .. } | Signal::Ended => {}
         }
         let outputs = self.state.step(Input::Signal { target, signal });
         self.carry_out(outputs, None);
@@ -225,14 +253,13 @@ impl Actor {
                 Output::Report(stop) => self.fetch_stack(stop),
                 Output::Running => {
                     self.stop = None;
-                    self.log.append(Event::Resumed { session: self.id });
+                    self.tell.running();
                     self.show();
                 }
                 Output::ThreadsChanged => self.show(),
                 Output::Ended => {
                     self.stop = None;
-                    let exit = self.exit.unwrap_or(Exit::Unknown).to_string();
-                    self.log.append(Event::SessionEnded { session: self.id, exit });
+                    self.tell.ended(self.exit.unwrap_or(Exit::Unknown).to_string());
                     self.show();
                 }
                 Output::Refuse(refusal) => answer(reply.take(), Err(self.refuse(refusal))),
@@ -287,8 +314,8 @@ impl Actor {
                 if self.state.epoch() != stop.epoch || *self.state.status() != Status::Stopped {
                     return;
                 }
-                let seq = self.log.append(stopped_event(self.id, &stop, &stack));
-                self.stop = Some(Arc::new(Shown { stop, stack, seq }));
+                let (seq, hits) = self.tell.stopped(&stop, &stack);
+                self.stop = Some(Arc::new(Shown { stop, stack, seq, hits }));
                 self.show();
             }
             Done::Sent { result, reply } => {
@@ -311,7 +338,7 @@ impl Actor {
         // A stop without its stack yet is still a running program to everyone else.
         let status = match (self.state.status(), &self.stop) {
             (Status::Stopped, None) => Status::Running,
-            (status, _) => status.clone(),
+            (status, _) => *status,
         };
         let newest = match &self.stop {
             Some(shown) => shown.stop.epoch,
@@ -349,18 +376,4 @@ fn answer(reply: Option<Reply>, result: Result<(), Failure>) {
         // Whoever asked may be gone.
         reply.send(result).unwrap_or_default();
     }
-}
-
-fn stopped_event(session: SessionId, stop: &Stop, stack: &Stack) -> Event {
-    let top = stack.frames.first();
-    Event::Stopped(StoppedAt {
-        session,
-        thread: stop.thread,
-        reason: stop.reason.as_str().to_owned(),
-        file: top.and_then(|frame| frame.file.as_ref()).map(|file| file.display().to_string()),
-        line: top.map(|frame| frame.line),
-        function: top.map(|frame| frame.function.clone()),
-        hits: stop.hits.clone(),
-        text: stop.text.clone(),
-    })
 }

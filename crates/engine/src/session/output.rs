@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde::Serialize;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     sync::watch,
@@ -9,12 +10,34 @@ use tokio::{
 
 use crate::limits;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stream {
     Stdout,
     Stderr,
     /// What the debugger itself has to say.
     Debugger,
+}
+
+impl Stream {
+    const ALL: [Stream; 3] = [Stream::Stdout, Stream::Stderr, Stream::Debugger];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Stream::Stdout => "stdout",
+            Stream::Stderr => "stderr",
+            Stream::Debugger => "debugger",
+        }
+    }
+}
+
+/// What one stream brought since it was last told.
+#[derive(Debug, PartialEq)]
+pub(super) struct News {
+    pub(super) stream: Stream,
+    /// The beginning and the end of it.
+    pub(super) text: String,
+    pub(super) bytes: u64,
 }
 
 /// Bytes as they came, of all streams in one order.
@@ -29,6 +52,8 @@ struct Kept {
     chunks: std::collections::VecDeque<Chunk>,
     bytes: usize,
     end: u64,
+    /// How much of it has been told on the timeline.
+    told: u64,
 }
 
 struct Chunk {
@@ -83,6 +108,25 @@ impl Output {
         }
     }
 
+    /// What came since this was last asked, one piece per stream; from then on it counts as told.
+    pub(super) fn news(&self) -> Vec<News> {
+        let mut kept = self.kept();
+        let (since, end) = (kept.told, kept.end);
+        kept.told = end;
+        if since == end {
+            return Vec::new();
+        }
+        let news = Stream::ALL.iter().map(|stream| kept.news(*stream, since));
+        news.filter(|news| news.bytes > 0).collect()
+    }
+
+    /// Returns when there is something that has not been told.
+    pub(super) async fn has_news(&self) {
+        let told = self.kept().told;
+        // Cannot fail: the sender is ours.
+        self.written.subscribe().wait_for(|end| told < *end).await.map(drop).unwrap_or_default();
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,6 +148,34 @@ impl Output {
 }
 
 impl Kept {
+    /// The first and the last bytes of what a stream brought: a flood must not cost more than a line.
+    fn news(&self, stream: Stream, since: u64) -> News {
+        const HALF: usize = limits::OUTPUT_EVENT / 2;
+        let (mut head, mut tail, mut bytes) = (Vec::new(), Vec::new(), 0_u64);
+        let mut at = self.end - self.bytes as u64;
+        for chunk in &self.chunks {
+            let skip = usize::try_from(since.saturating_sub(at)).unwrap_or(usize::MAX);
+            at += chunk.bytes.len() as u64;
+            let new = chunk.bytes.get(skip..).unwrap_or_default();
+            if chunk.stream != stream || new.is_empty() {
+                continue;
+            }
+            bytes += new.len() as u64;
+            let (first, rest) = new.split_at(new.len().min(HALF.saturating_sub(head.len())));
+            head.extend_from_slice(first);
+            let kept = rest.len().saturating_sub(HALF);
+            tail.extend_from_slice(rest.get(kept..).unwrap_or_default());
+            tail.drain(..tail.len().saturating_sub(HALF));
+        }
+        let left_out = bytes.saturating_sub((head.len() + tail.len()) as u64);
+        let mut text = String::from_utf8_lossy(&head).into_owned();
+        if left_out > 0 {
+            text += &format!("… {left_out} bytes …");
+        }
+        text += &String::from_utf8_lossy(&tail);
+        News { stream, text, bytes }
+    }
+
     fn push(&mut self, stream: Stream, bytes: &[u8]) {
         self.end += bytes.len() as u64;
         self.bytes += bytes.len();
@@ -135,6 +207,26 @@ mod tests {
         assert_eq!(output.since(first.cursor, None).text, "two\n");
         assert_eq!(output.since(2, None).text, "e\ntwo\n");
         assert_eq!(output.since(0, Some(Stream::Stdout)).text, "one\n");
+    }
+
+    #[test]
+    fn news_are_told_once_and_a_flood_is_a_line() {
+        let output = Output::default();
+        output.push(Stream::Stdout, b"one\n");
+        output.push(Stream::Stderr, b"oh\n");
+        output.push(Stream::Stdout, b"two\n");
+        let told = output.news();
+        let texts: Vec<_> = told.iter().map(|it| (it.stream, it.text.as_str())).collect();
+        assert_eq!(texts, [(Stream::Stdout, "one\ntwo\n"), (Stream::Stderr, "oh\n")]);
+        assert_eq!(output.news(), []);
+        output.push(
+            Stream::Stdout,
+            &[b"begin".to_vec(), vec![b'x'; 9_000], b"end".to_vec()].concat(),
+        );
+        let flood = output.news().remove(0);
+        assert_eq!(flood.bytes, 9_008);
+        assert!(flood.text.starts_with("begin") && flood.text.ends_with("end"), "{}", flood.text);
+        assert!(flood.text.contains("… 7984 bytes …"), "{}", flood.text);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::state::{Status, Stop};
 use crate::{
     backend::Stack,
+    event::Hit,
     ids::{Epoch, Seq, ThreadKey},
     process::Exit,
 };
@@ -28,6 +29,8 @@ pub struct Shown {
     pub stack: Stack,
     /// Its number on the timeline.
     pub seq: Seq,
+    /// What it hit, and how often by now.
+    pub hits: Vec<Hit>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

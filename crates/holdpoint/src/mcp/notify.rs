@@ -1,8 +1,11 @@
 //! From the log to the clients: one task per client reads on from its own place and sends.
 //!
 //! A slow client holds up its own task only; when the ring has overtaken it, it is told which
-//! numbers it missed. The same facts go out twice: as our own notification, and as the standard
-//! ones (`resources/updated`, a log message) for clients that drop what they do not know.
+//! numbers it missed. In a burst a client is sent many notifications at a time, so that a thousand hits
+//! are not a thousand wake-ups of every client.
+
+mod message;
+mod updates;
 
 use std::{
     collections::BTreeSet,
@@ -10,23 +13,20 @@ use std::{
 };
 
 use holdpoint_engine::{
-    event::Event,
     failure::{Code, Failure},
     ids::Seq,
     limits,
-    log::{Read, Record},
+    log::Read,
 };
 use rmcp::{
     Peer, RoleServer,
-    model::{
-        CustomNotification, LoggingLevel, LoggingMessageNotificationParam,
-        ResourceUpdatedNotificationParam, ServerNotification,
-    },
+    model::{LoggingLevel, ResourceUpdatedNotificationParam, ServerNotification},
     service::{ServiceError, SubscriptionContext},
 };
-use serde_json::{Value, json};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use self::updates::Updates;
 use super::resources;
 use crate::app::App;
 
@@ -89,33 +89,67 @@ impl Begins {
 pub(super) async fn pump(app: App, peer: Peer<RoleServer>, wishes: Arc<Mutex<Wishes>>, from: Seq) {
     let told = app.told.enter(from);
     let mut reader = app.engine.log.reader(from);
+    let mut updates = Updates::default();
+    let mut pace = Pace::default();
     loop {
-        let reads = reader.batch(limits::NOTIFY_BATCH).await;
-        if let Err(error) = send(&app, &peer, &wishes, &reads).await {
+        let reads = tokio::select! {
+            reads = reader.batch(limits::NOTIFY_BATCH) => reads,
+            () = updates.due() => Vec::new(),
+        };
+        let (level, uris) = {
+            let wishes = wishes.lock().unwrap_or_else(PoisonError::into_inner);
+            (wishes.level, wishes.uris.clone())
+        };
+        updates.note(&app, &uris, &reads);
+        if let Err(error) = send(&peer, level, &reads, updates.take()).await {
             tracing::debug!(%error, "a client no longer takes notifications");
             return;
         }
-        told.send_replace(reader.place());
+        if updates.is_empty() {
+            told.send_replace(reader.place());
+        }
+        pace.keep(reads.len()).await;
     }
 }
 
 async fn send(
-    app: &App,
     peer: &Peer<RoleServer>,
-    wishes: &Mutex<Wishes>,
+    level: LoggingLevel,
     reads: &[Read],
+    updated: BTreeSet<String>,
 ) -> Result<(), ServiceError> {
-    for read in reads {
-        match read {
-            Read::Record(record) => announce(peer, wishes, record).await?,
-            Read::Gap { first, last } => announce_gap(peer, *first, *last).await?,
-        }
-    }
-    let uris = wishes.lock().unwrap_or_else(PoisonError::into_inner).uris.clone();
-    for uri in uris.into_iter().filter(|uri| any_changed(app, uri, reads)) {
+    let all = reads.iter().flat_map(|read| match read {
+        Read::Record(record) => message::of(record, level),
+        Read::Gap { first, last } => message::gap(*first, *last).into(),
+    });
+    let all: Vec<ServerNotification> = all.collect();
+    // Together: the SDK's way to the wire is a queue, and waiting for each to come out at the other end
+    // before the next goes in costs more than the sending. The queue keeps their order.
+    futures::future::try_join_all(all.into_iter().map(|it| peer.send_notification(it))).await?;
+    for uri in updated {
         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
     }
     Ok(())
+}
+
+/// In a burst, takes a moment between batches, so that they are batches.
+#[derive(Default)]
+struct Pace {
+    since: Option<Instant>,
+    count: usize,
+}
+
+impl Pace {
+    async fn keep(&mut self, count: usize) {
+        if self.since.is_none_or(|since| since.elapsed() >= limits::BURST_WINDOW) {
+            (self.since, self.count) = (Some(Instant::now()), 0);
+        }
+        self.count += count;
+        // Not to wait for anything: to be woken once for many.
+        if self.count >= limits::BURST && count < limits::NOTIFY_BATCH {
+            tokio::time::sleep(limits::BURST_PAUSE).await;
+        }
+    }
 }
 
 /// `subscriptions/listen` of revision 2026-07-28: resource updates on the stream of one request.
@@ -126,107 +160,25 @@ pub(super) async fn listen(
     gone: &CancellationToken,
 ) {
     let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
+    let uris: BTreeSet<String> = uris.into_iter().collect();
     let mut reader = app.engine.log.reader(from);
+    let mut updates = Updates::default();
+    let mut pace = Pace::default();
     loop {
         let reads = tokio::select! {
             reads = reader.batch(limits::NOTIFY_BATCH) => reads,
+            () = updates.due() => Vec::new(),
             () = subscription.cancelled() => return,
             () = gone.cancelled() => return,
             () = app.shutdown.cancelled() => return,
         };
-        for uri in uris.iter().filter(|uri| any_changed(app, uri, &reads)) {
+        updates.note(app, &uris, &reads);
+        for uri in updates.take() {
             if let Err(error) = subscription.sink().notify_resource_updated(uri.as_str()).await {
                 tracing::debug!(%error, "a subscription no longer takes notifications");
                 return;
             }
         }
-    }
-}
-
-/// One update for a whole batch: a client reads the resource once, however often it changed.
-fn any_changed(app: &App, uri: &str, reads: &[Read]) -> bool {
-    reads.iter().any(|read| match read {
-        Read::Record(record) => resources::changed(app, uri, &record.event),
-        // What was lost may have changed anything.
-        Read::Gap { .. } => true,
-    })
-}
-
-async fn announce(
-    peer: &Peer<RoleServer>,
-    wishes: &Mutex<Wishes>,
-    record: &Record,
-) -> Result<(), ServiceError> {
-    let Some((method, params)) = custom(record) else { return Ok(()) };
-    peer.send_notification(ServerNotification::CustomNotification(CustomNotification::new(
-        method,
-        Some(params),
-    )))
-    .await?;
-    let level = level(&record.event);
-    let wanted = wishes.lock().unwrap_or_else(PoisonError::into_inner).level;
-    if severity(wanted) <= severity(level) {
-        let message = LoggingMessageNotificationParam::new(level, record.to_json())
-            .with_logger("holdpoint.timeline");
-        peer.notify_logging_message(message).await?;
-    }
-    Ok(())
-}
-
-async fn announce_gap(peer: &Peer<RoleServer>, first: Seq, last: Seq) -> Result<(), ServiceError> {
-    let params = json!({ "first": first, "last": last });
-    peer.send_notification(ServerNotification::CustomNotification(CustomNotification::new(
-        "notifications/timeline/gap",
-        Some(params.clone()),
-    )))
-    .await?;
-    let message = json!({ "text": "events were lost to this client", "gap": params });
-    let message = LoggingMessageNotificationParam::new(LoggingLevel::Warning, message)
-        .with_logger("holdpoint.timeline");
-    peer.notify_logging_message(message).await
-}
-
-/// The notification of our own that tells of an event, if it has one.
-fn custom(record: &Record) -> Option<(&'static str, Value)> {
-    let method = match &*record.event {
-        Event::Note { .. } => "notifications/timeline/note",
-        Event::ServerStopping { .. } => "notifications/server/stopping",
-        // These are on the timeline, and resources change with them.
-        Event::ServerStarted { .. }
-        | Event::ClientConnected { .. }
-        | Event::ClientLeft { .. }
-        | Event::SessionStarted { .. }
-        | Event::Stopped(_)
-        | Event::Resumed { .. }
-        | Event::SessionEnded { .. } => return None,
-    };
-    Some((method, record.to_json()))
-}
-
-fn level(event: &Event) -> LoggingLevel {
-    match event {
-        Event::ServerStopping { .. } => LoggingLevel::Warning,
-        Event::Note { .. } => LoggingLevel::Notice,
-        Event::ServerStarted { .. }
-        | Event::ClientConnected { .. }
-        | Event::ClientLeft { .. }
-        | Event::SessionStarted { .. }
-        | Event::Stopped(_)
-        | Event::Resumed { .. }
-        | Event::SessionEnded { .. } => LoggingLevel::Info,
-    }
-}
-
-/// The SDK's levels have no order; the protocol's do (RFC 5424).
-fn severity(level: LoggingLevel) -> u8 {
-    match level {
-        LoggingLevel::Debug => 0,
-        LoggingLevel::Info => 1,
-        LoggingLevel::Notice => 2,
-        LoggingLevel::Warning => 3,
-        LoggingLevel::Error => 4,
-        LoggingLevel::Critical => 5,
-        LoggingLevel::Alert => 6,
-        LoggingLevel::Emergency => 7,
+        pace.keep(reads.len()).await;
     }
 }

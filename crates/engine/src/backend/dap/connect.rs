@@ -75,7 +75,11 @@ impl Dap {
 
     /// `initialized` may come before or after the answer to `launch`, and some adapters answer that only
     /// after `configurationDone`. What else comes meanwhile is kept.
-    async fn configure(&self, inbox: &mut Inbox, setup: &Setup<'_>) -> Result<Vec<Event>, Failure> {
+    async fn configure(
+        &self,
+        inbox: &mut Inbox,
+        setup: &Setup<'_>,
+    ) -> Result<Vec<Signal>, Failure> {
         let begun = self.client.raw(setup.begin, setup.arguments.clone());
         tokio::pin!(begun);
         let mut early = Vec::new();
@@ -95,18 +99,21 @@ impl Dap {
                 },
             }
         }
+        let mut signals = Vec::new();
         for (file, wanted) in setup.breakpoints {
             for condition in wanted.iter().filter_map(|it| it.condition.as_deref()) {
                 self.check_condition(file, condition).await?;
             }
-            self.set_breakpoints(file, wanted).await?;
+            let bound = self.set_breakpoints(file, wanted).await?;
+            signals.extend(bound.into_iter().map(Signal::Breakpoint));
         }
         self.set_exceptions(setup.exceptions).await?;
         self.ask::<ConfigurationDone>(Empty).await?;
         if !answered {
             begun.await.map_err(refused)?;
         }
-        Ok(early)
+        signals.extend(early.into_iter().filter_map(|event| self.signal(event)));
+        Ok(signals)
     }
 
     fn signal(&self, event: Event) -> Option<Signal> {
@@ -145,8 +152,8 @@ impl Dap {
     }
 }
 
-async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: Vec<Event>) {
-    for signal in early.into_iter().filter_map(|event| dap.signal(event)) {
+async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: Vec<Signal>) {
+    for signal in early {
         if sender.send(signal).await.is_err() {
             return;
         }

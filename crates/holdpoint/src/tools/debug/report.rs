@@ -69,8 +69,10 @@ fn header(session: &Session, shown: &Shown) -> String {
         stop.text.as_deref().map(|it| format!(": {}", budget::cut(it, 300))).unwrap_or_default();
     let thread = stop.thread.to_string();
     let thread = if thread == "1" { String::new() } else { format!(", thread {thread}") };
+    let again = shown.hits.iter().map(|hit| hit.hit_count).max().filter(|count| *count > 1);
+    let again = again.map(|count| format!(", hit {count}")).unwrap_or_default();
     format!(
-        "Stopped ({}{}){place}{what} · {}{thread}",
+        "Stopped ({}{}){place}{what} · {}{thread}{again}",
         stop.reason.as_str(),
         hits.concat(),
         session.id
@@ -181,6 +183,7 @@ fn stop_json(shown: &Shown) -> Value {
         "epoch": stop.epoch,
         "thread_id": stop.thread,
         "breakpoint_ids": stop.hits,
+        "hit_counts": shown.hits.iter().map(|hit| hit.hit_count).collect::<Vec<_>>(),
         "text": stop.text,
         "file": top.and_then(|it| it.file.as_ref()).map(|it| it.display().to_string()),
         "line": top.map(|it| it.line),

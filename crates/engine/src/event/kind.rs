@@ -1,0 +1,150 @@
+//! The names of events, and what a reader may be watching.
+
+/// The names of the events, for filters, streams and the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    ServerStarted,
+    ServerStopping,
+    ClientConnected,
+    ClientLeft,
+    Note,
+    SessionStarted,
+    Stopped,
+    Resumed,
+    SessionEnded,
+    ProcessStarted,
+    ProcessEnded,
+    ThreadStarted,
+    ThreadEnded,
+    Output,
+    BreakpointBound,
+    BreakpointUnbound,
+}
+
+/// What a reader may be watching; an event says which of these it changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    Status,
+    Timeline,
+}
+
+impl Kind {
+    pub const ALL: &[Kind] = &[
+        Kind::ServerStarted,
+        Kind::ServerStopping,
+        Kind::ClientConnected,
+        Kind::ClientLeft,
+        Kind::Note,
+        Kind::SessionStarted,
+        Kind::Stopped,
+        Kind::Resumed,
+        Kind::SessionEnded,
+        Kind::ProcessStarted,
+        Kind::ProcessEnded,
+        Kind::ThreadStarted,
+        Kind::ThreadEnded,
+        Kind::Output,
+        Kind::BreakpointBound,
+        Kind::BreakpointUnbound,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Kind::ServerStarted => "server_started",
+            Kind::ServerStopping => "server_stopping",
+            Kind::ClientConnected => "client_connected",
+            Kind::ClientLeft => "client_left",
+            Kind::Note => "note",
+            Kind::SessionStarted => "session_started",
+            Kind::Stopped => "stopped",
+            Kind::Resumed => "resumed",
+            Kind::SessionEnded => "session_ended",
+            Kind::ProcessStarted => "process_started",
+            Kind::ProcessEnded => "process_ended",
+            Kind::ThreadStarted => "thread_started",
+            Kind::ThreadEnded => "thread_ended",
+            Kind::Output => "output",
+            Kind::BreakpointBound => "breakpoint_bound",
+            Kind::BreakpointUnbound => "breakpoint_unbound",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<Kind> {
+        Kind::ALL.iter().copied().find(|kind| kind.as_str() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        event::{BoundAt, Event, StoppedAt},
+        ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
+        session::{Status, Stream},
+    };
+
+    const SESSION: SessionId = SessionId(1);
+
+    fn thread() -> ThreadKey {
+        "1".parse().unwrap()
+    }
+
+    fn stopped() -> StoppedAt {
+        StoppedAt {
+            session: SESSION,
+            epoch: Epoch(1),
+            thread: thread(),
+            reason: "step".into(),
+            file: None,
+            line: None,
+            column: None,
+            function: None,
+            hits: Vec::new(),
+            text: None,
+            was: Status::Running,
+        }
+    }
+
+    fn sessions() -> [Event; 11] {
+        let (session, thread, breakpoint) = (SESSION, thread(), BreakpointId(1));
+        let bound =
+            BoundAt { session, breakpoint, file: "f".into(), line: 1, column: None, moved: false };
+        [
+            Event::SessionStarted { session, name: "n".into(), language: "python" },
+            Event::Stopped(stopped()),
+            Event::Resumed { session, was: Status::Stopped },
+            Event::SessionEnded { session, exit: "exit code 0".into(), was: Status::Running },
+            Event::ProcessStarted { session, process: 1, pid: None },
+            Event::ProcessEnded { session, process: 1, reason: "r".into() },
+            Event::ThreadStarted { session, thread, name: None },
+            Event::ThreadEnded { session, thread },
+            Event::Output { session, stream: Stream::Stdout, text: "t".into(), bytes: 1 },
+            Event::BreakpointBound(bound),
+            Event::BreakpointUnbound { session, breakpoint, why: "w".into() },
+        ]
+    }
+
+    #[test]
+    fn the_wire_and_the_filters_use_one_name() {
+        let (client, transport) = (ClientId(1), "stdio");
+        let name = || "n".to_owned();
+        let mut events = vec![
+            Event::ServerStarted { version: "1".into(), pid: 1 },
+            Event::ServerStopping { reason: "r".into() },
+            Event::ClientConnected { client, name: name(), transport, protocol: "p".into() },
+            Event::ClientLeft { client, name: name(), transport },
+            Event::Note { text: "t".into(), by: "b".into() },
+        ];
+        events.extend(sessions());
+        assert_eq!(events.len(), Kind::ALL.len());
+        for event in events {
+            let name = serde_json::to_value(&event).unwrap()["kind"].as_str().unwrap().to_owned();
+            assert_eq!(Kind::parse(&name), Some(event.kind()));
+        }
+    }
+
+    #[test]
+    fn what_is_about_a_session_names_it() {
+        assert!(sessions().iter().all(|event| event.session() == Some(SESSION)));
+    }
+}
