@@ -186,15 +186,20 @@ impl Reader {
     /// Dropping the future loses nothing.
     pub async fn batch(&mut self, limit: usize) -> Vec<Read> {
         loop {
-            let since = self.since;
-            // Cannot fail: the sender lives in the log, which this reader keeps alive.
-            if self.head.wait_for(|head| since < *head).await.is_err() {
-                std::future::pending::<()>().await;
-            }
+            self.ready().await;
             let reads = self.take(limit);
             if !reads.is_empty() {
                 return reads;
             }
+        }
+    }
+
+    /// Returns when there is something to take.
+    pub async fn ready(&mut self) {
+        let since = self.since;
+        // Cannot fail: the sender lives in the log, which this reader keeps alive.
+        if self.head.wait_for(|head| since < *head).await.is_err() {
+            std::future::pending::<()>().await;
         }
     }
 

@@ -36,6 +36,7 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<breakpoint::enable::Enable>(),
     entry::<breakpoint::remove::Remove>(),
     entry::<breakpoint::set_exception::SetException>(),
+    entry::<breakpoint::wait::Wait>(),
     entry::<server::status::Status>(),
     entry::<timeline::query::Query>(),
     entry::<timeline::note::Note>(),

@@ -47,6 +47,14 @@ impl Reply {
             (reply, _) => reply,
         }
     }
+
+    /// The same answer with more data.
+    pub(crate) fn with_data<const N: usize>(mut self, fields: [(&str, Value); N]) -> Reply {
+        if let Reply::Answer(Answer { data: Value::Object(data), .. }) = &mut self {
+            data.extend(fields.map(|(name, value)| (name.to_owned(), value)));
+        }
+        self
+    }
 }
 
 impl From<Answer> for Reply {

@@ -6,3 +6,4 @@ pub(crate) mod list;
 pub(crate) mod remove;
 pub(crate) mod set;
 pub(crate) mod set_exception;
+pub(crate) mod wait;

@@ -175,7 +175,7 @@ pub(crate) fn exit_json(exit: Exit) -> Value {
     }
 }
 
-fn stop_json(shown: &Shown) -> Value {
+pub(crate) fn stop_json(shown: &Shown) -> Value {
     let stop = &shown.stop;
     let top = shown.stack.frames.first();
     json!({

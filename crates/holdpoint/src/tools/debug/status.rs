@@ -39,7 +39,8 @@ impl Tool for Status {
     }
 }
 
-fn row(session: &Session) -> (String, Value) {
+/// One session as text and as data.
+pub(crate) fn row(session: &Session) -> (String, Value) {
     let view = session.view();
     let (state, detail) = match (&view.status, &view.stop) {
         (State::Stopped, Some(shown)) => {

@@ -1,0 +1,258 @@
+//! `breakpoint_wait`: the next stop of any session, also one that came just before the call.
+//!
+//! It reads the log from its own place, so several waiters all see the same stop, and each stop is also a
+//! notification. What ends a wait is decided in one place, [`Wanted::takes`]: whatever else is to end one
+//! (a paused call) belongs there.
+
+use std::{sync::Arc, time::Duration};
+
+use holdpoint_engine::{
+    event::{Event, StoppedAt},
+    failure::{Code, Failure},
+    ids::{BreakpointId, Seq, SessionId},
+    limits,
+    log::{Read, Record},
+    session::{Outcome, Session, Status},
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    app::App,
+    tool::{Answer, Call, Effect, Reply, Tool},
+    tools::{
+        debug::{report, status, wait::patience},
+        session::Named,
+    },
+};
+
+pub(crate) struct Wait;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// Only stops at these breakpoints. Without it: any stop.
+    #[serde(default)]
+    ids: Vec<i64>,
+    /// Only stops after this seq (the `seq` of any earlier answer), also those already resumed.
+    /// Without it: a stop that stands counts, else the next one.
+    since: Option<u64>,
+    /// Seconds to wait (default 30).
+    timeout_s: Option<f64>,
+}
+
+impl Tool for Wait {
+    const NAME: &'static str = "breakpoint_wait";
+    const ABOUT: &'static str = "Wait until a program stops (at one of `ids`), in any session. \
+        Tracepoints never end it. At the deadline it says `timed_out` and where everything stands.";
+    const EFFECT: Effect = Effect::Reads;
+    type Scope = Named;
+    type Params = Params;
+
+    async fn run(at: Named, params: Params, call: Call) -> Result<Reply, Failure> {
+        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        let wanted = Wanted::new(&at, &params)?;
+        let cursors = cursors(&at.app);
+        // Before the look at what stands: a stop in between is after it.
+        let from = params.since.map_or_else(|| at.app.engine.log.head(), Seq);
+        let found = match wanted.standing().filter(|_| params.since.is_none()) {
+            Some(found) => Some(found),
+            None => {
+                call.doing(wanted.doing());
+                let found = tokio::time::timeout(patience, wanted.next(from)).await;
+                found.ok().flatten()
+            }
+        };
+        match found {
+            Some(found) => tell(&wanted, found, &cursors).await,
+            None => wanted.nothing(patience),
+        }
+    }
+}
+
+struct Wanted {
+    app: App,
+    /// The one that was named.
+    session: Option<Arc<Session>>,
+    ids: Vec<BreakpointId>,
+}
+
+/// What ended a wait.
+struct Found {
+    session: SessionId,
+    seq: Seq,
+    at: StoppedAt,
+    /// Numbers that left the log before they were looked at.
+    gap: Option<(Seq, Seq)>,
+}
+
+impl Wanted {
+    fn new(named: &Named, params: &Params) -> Result<Wanted, Failure> {
+        let sessions = &named.app.engine.sessions;
+        let session = named.id.as_deref().map(|id| sessions.find(Some(id))).transpose()?;
+        let ids: Vec<BreakpointId> = params.ids.iter().copied().map(BreakpointId).collect();
+        if let Some(unknown) = ids.iter().find(|id| sessions.breakpoints.get(**id).is_none()) {
+            return Err(Failure::new(Code::NotFound, format!("no breakpoint {unknown}"))
+                .hint("`breakpoint_list` lists them"));
+        }
+        if sessions.all().is_empty() {
+            return Err(Failure::new(Code::NoSession, "no program is being debugged")
+                .hint("start one with `debug_launch`"));
+        }
+        Ok(Wanted { app: named.app.clone(), session, ids })
+    }
+
+    fn sessions(&self) -> Vec<Arc<Session>> {
+        match &self.session {
+            Some(session) => vec![Arc::clone(session)],
+            None => self.app.engine.sessions.all(),
+        }
+    }
+
+    fn doing(&self) -> String {
+        let ids: Vec<String> = self.ids.iter().map(ToString::to_string).collect();
+        match ids.is_empty() {
+            true => "waiting for a stop".to_owned(),
+            false => format!("waiting for a stop at breakpoint {}", ids.join(" or ")),
+        }
+    }
+
+    /// Whether an event ends the wait.
+    fn takes(&self, record: &Record) -> Option<Found> {
+        let Event::Stopped(at) = &*record.event else { return None };
+        let is_ours = self.session.as_ref().is_none_or(|session| session.id == at.session);
+        let hit = |id: &BreakpointId| at.hits.iter().any(|hit| hit.breakpoint == Some(*id));
+        let is_wanted = self.ids.is_empty() || self.ids.iter().any(hit);
+        (is_ours && is_wanted).then(|| Found {
+            session: at.session,
+            seq: record.seq,
+            at: at.clone(),
+            gap: None,
+        })
+    }
+
+    /// A stop that stands now.
+    fn standing(&self) -> Option<Found> {
+        let log = &self.app.engine.log;
+        self.sessions().iter().find_map(|session| {
+            let view = session.view();
+            let shown = view.stop.as_ref().filter(|_| view.status == Status::Stopped)?;
+            let page = log.page(Seq(shown.seq.0.saturating_sub(1)), 1, |_| true);
+            page.records.first().filter(|it| it.seq == shown.seq).and_then(|it| self.takes(it))
+        })
+    }
+
+    /// The next stop after `from`; nothing when every program that could stop has ended.
+    async fn next(&self, from: Seq) -> Option<Found> {
+        let log = &self.app.engine.log;
+        let mut reader = log.reader(from);
+        let mut gap = None;
+        loop {
+            let reads = reader.take(limits::NOTIFY_BATCH);
+            for read in &reads {
+                match read {
+                    Read::Record(record) => {
+                        if let Some(found) = self.takes(record) {
+                            return Some(Found { gap, ..found });
+                        }
+                    }
+                    Read::Gap { first, last } => gap = Some((*first, *last)),
+                }
+            }
+            if !reads.is_empty() {
+                continue;
+            }
+            if self.sessions().iter().all(|session| session.view().status == Status::Ended) {
+                return None;
+            }
+            reader.ready().await;
+        }
+    }
+
+    /// The truth when nothing came: what each program does now.
+    fn nothing(&self, waited: Duration) -> Result<Reply, Failure> {
+        let sessions = self.sessions();
+        let all: Vec<Value> = sessions.iter().map(|session| state(session)).collect();
+        let is_over = sessions.iter().all(|session| session.view().status == Status::Ended);
+        let head = match is_over {
+            true => "No stop: the program has ended".to_owned(),
+            false => format!("No stop within {} s", waited.as_secs_f64()),
+        };
+        let lines: Vec<String> = sessions.iter().map(|session| status::row(session).0).collect();
+        let hint = match is_over {
+            true => "`debug_restart` runs it again",
+            false => "wait again with `since`; `debug_pause` stops a program that runs",
+        };
+        let text = format!("{head}\n{}\nhint: {hint}", lines.join("\n"));
+        let data = json!({
+            "hit": false, "timed_out": !is_over, "sessions": all,
+            "seq": self.app.engine.log.head(),
+        });
+        Ok(Answer::new(text, &data)?.into())
+    }
+}
+
+fn state(session: &Session) -> Value {
+    let view = session.view();
+    let stop = view.stop.as_ref().filter(|_| view.status == Status::Stopped);
+    json!({
+        "session_id": session.id,
+        "state": view.status,
+        "stop": stop.map(|shown| report::stop_json(shown)),
+        "exit": view.exit.map(report::exit_json),
+    })
+}
+
+/// Where each program's output was before the wait, to tell what came with the stop.
+fn cursors(app: &App) -> Vec<(SessionId, u64)> {
+    let sessions = app.engine.sessions.all();
+    sessions.iter().map(|session| (session.id, session.output.cursor())).collect()
+}
+
+/// The stop as it stands, or as it was if the program has run on.
+async fn tell(
+    wanted: &Wanted,
+    found: Found,
+    cursors: &[(SessionId, u64)],
+) -> Result<Reply, Failure> {
+    let session = wanted.sessions().into_iter().find(|it| it.id == found.session);
+    let stands = session.as_ref().and_then(|session| {
+        let view = session.view();
+        view.stop.clone().filter(|shown| shown.seq == found.seq)
+    });
+    let reply = match (&session, stands) {
+        (Some(session), Some(shown)) => {
+            let since = cursors.iter().find(|(id, _)| *id == session.id).map_or(0, |(_, at)| *at);
+            let outcome = Outcome::Stopped(shown);
+            report::outcome(session, outcome, since, Duration::ZERO).await?
+        }
+        (session, _) => passed(&found, session.as_deref())?,
+    };
+    let hit = found.at.hits.iter().find(|hit| {
+        wanted.ids.is_empty() || hit.breakpoint.is_some_and(|id| wanted.ids.contains(&id))
+    });
+    let gap = found.gap.map(|(first, last)| json!({ "first": first, "last": last }));
+    Ok(reply.with_data([
+        ("hit", json!(true)),
+        ("timed_out", json!(false)),
+        ("breakpoint_id", json!(hit.and_then(|hit| hit.breakpoint))),
+        ("hit_count", json!(hit.map(|hit| hit.hit_count))),
+        ("gap", json!(gap)),
+    ]))
+}
+
+/// A stop that somebody has resumed meanwhile.
+fn passed(found: &Found, session: Option<&Session>) -> Result<Reply, Failure> {
+    let at = &found.at;
+    let event = Event::Stopped(at.clone());
+    let now = session.map_or("ended", |session| session.view().status.as_str());
+    let text = format!("Stopped, and ran on since: {} · now {now}", event.line());
+    let data = json!({
+        "session_id": at.session, "state": now, "seq": found.seq, "passed": true,
+        "stop": {
+            "reason": at.reason, "epoch": at.epoch, "thread_id": at.thread, "text": at.text,
+            "file": at.file, "line": at.line, "column": at.column, "function": at.function,
+        },
+    });
+    Ok(Answer::new(text, &data)?.into())
+}
