@@ -97,6 +97,25 @@ pub struct Wanted {
     pub hit_condition: Option<String>,
 }
 
+/// A breakpoint by a function's name, as a backend is to set it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WantedFunction {
+    pub id: BreakpointId,
+    /// `total`, `Cart.total`: its own name, and before it whatever it is in.
+    pub name: String,
+    /// Only functions of this file.
+    pub file: Option<PathBuf>,
+    pub condition: Option<String>,
+    pub hit_condition: Option<String>,
+}
+
+impl WantedFunction {
+    /// The function's own name, without what it is in.
+    pub fn last(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+}
+
 /// What became of it in one process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bound {
@@ -110,22 +129,40 @@ pub enum Binding {
         line: u32,
         column: Option<u32>,
     },
+    /// A function's name was found: where each of them begins, the first of them at least.
+    Functions {
+        places: Vec<Site>,
+        total: usize,
+    },
     /// Not yet, or not at all, and why.
     Not {
         why: String,
     },
 }
 
+/// A line of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    pub file: PathBuf,
+    pub line: u32,
+}
+
 /// Which exceptions stop the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exceptions {
+    /// Where nothing catches it.
     pub uncaught: bool,
+    /// Where it is raised, caught or not: once, in the user's own code.
     pub caught: bool,
+    /// Where it leaves the user's own code for a library that called it, such as a test runner.
+    pub user_unhandled: bool,
+    /// Only exceptions of a class of these names, or of one derived from it; empty for all.
+    pub types: Vec<String>,
 }
 
 impl Default for Exceptions {
     fn default() -> Self {
-        Exceptions { uncaught: true, caught: false }
+        Exceptions { uncaught: true, caught: false, user_unhandled: false, types: Vec::new() }
     }
 }
 
@@ -239,6 +276,7 @@ forward! {
     pub async fn step(&self, thread: i64, step: Step) -> ();
     pub async fn pause(&self, thread: Option<i64>) -> ();
     pub async fn set_breakpoints(&self, file: &std::path::Path, wanted: &[Wanted]) -> Vec<Bound>;
+    pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Vec<Bound>;
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> ();
     pub async fn threads(&self) -> Vec<Thread>;
     pub async fn stack(&self, thread: i64, slice: Slice) -> Stack;

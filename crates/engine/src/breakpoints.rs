@@ -1,8 +1,11 @@
-//! The truth about line breakpoints: what was asked for, whichever sessions there are. What became of each
+//! The truth about breakpoints: what was asked for, whichever sessions there are. What became of each
 //! in a process is the session's to say.
+
+pub mod hits;
 
 use std::{
     collections::BTreeMap,
+    fmt,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -10,7 +13,7 @@ use std::{
 use serde::Serialize;
 
 use crate::{
-    backend::{Exceptions, Wanted},
+    backend::{Exceptions, Wanted, WantedFunction},
     failure::{Code, Failure},
     ids::BreakpointId,
     limits,
@@ -19,22 +22,64 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Breakpoint {
     pub id: BreakpointId,
-    pub file: PathBuf,
-    pub line: u32,
-    pub column: Option<u32>,
+    pub place: Place,
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
     pub enabled: bool,
 }
 
+/// Where to stop. Two breakpoints are the same when their places are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    Line {
+        file: PathBuf,
+        line: u32,
+        column: Option<u32>,
+    },
+    /// Wherever a function of that name begins: `total`, `Cart.total`; in one file, or in any.
+    Function {
+        name: String,
+        file: Option<PathBuf>,
+    },
+}
+
 /// What a caller asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
-    pub file: PathBuf,
-    pub line: u32,
-    pub column: Option<u32>,
+pub struct Asked {
+    pub place: Place,
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
+}
+
+impl Asked {
+    /// To stop at a line, always.
+    pub fn line(file: PathBuf, line: u32) -> Asked {
+        let place = Place::Line { file, line, column: None };
+        Asked { place, condition: None, hit_condition: None }
+    }
+}
+
+impl Place {
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Place::Line { file, .. } => Some(file),
+            Place::Function { file, .. } => file.as_deref(),
+        }
+    }
+}
+
+/// `/app/shop.py:12`, `function Cart.total`.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Line { file, line, .. } => write!(f, "{}:{line}", file.display()),
+            Place::Function { name, file: None } => write!(f, "function {name}"),
+            Place::Function { name, file: Some(file) } => {
+                write!(f, "function {name} in {}", file.display())
+            }
+        }
+    }
 }
 
 #[derive(Default)]
@@ -51,23 +96,29 @@ struct Inner {
 
 impl Breakpoints {
     /// Sets one; at the same place it takes the other's stead and keeps its id.
-    pub fn set(&self, place: Place) -> Result<Breakpoint, Failure> {
+    pub fn set(&self, asked: Asked) -> Result<Breakpoint, Failure> {
         let mut inner = self.inner();
-        let same = |it: &&Breakpoint| {
-            (&it.file, it.line, it.column) == (&place.file, place.line, place.column)
-        };
-        let known = inner.known.values().find(same).map(|it| it.id);
+        let known = inner.known.values().find(|it| it.place == asked.place).map(|it| it.id);
         if known.is_none() && inner.known.len() >= limits::BREAKPOINTS {
             let many = limits::BREAKPOINTS;
             return Err(Failure::new(Code::Busy, format!("{many} breakpoints are set already"))
                 .hint("`breakpoint_remove` some first"));
         }
         let id = known.unwrap_or(BreakpointId(inner.last + 1));
-        let Place { file, line, column, condition, hit_condition } = place;
-        let breakpoint =
-            Breakpoint { id, file, line, column, condition, hit_condition, enabled: true };
+        let Asked { place, condition, hit_condition } = asked;
+        let breakpoint = Breakpoint { id, place, condition, hit_condition, enabled: true };
         inner.last = inner.last.max(id.0);
         inner.known.insert(id, breakpoint.clone());
+        inner.revision += 1;
+        Ok(breakpoint)
+    }
+
+    /// Makes one again what it was before, if it still is there.
+    pub fn restore(&self, breakpoint: Breakpoint) -> Result<Breakpoint, Failure> {
+        let mut inner = self.inner();
+        let id = breakpoint.id;
+        let known = inner.known.get_mut(&id).ok_or_else(|| unknown(id))?;
+        *known = breakpoint.clone();
         inner.revision += 1;
         Ok(breakpoint)
     }
@@ -96,20 +147,32 @@ impl Breakpoints {
         self.inner().known.values().cloned().collect()
     }
 
+    /// One at this place, whatever its conditions.
+    pub fn at(&self, place: &Place) -> Option<Breakpoint> {
+        self.inner().known.values().find(|it| it.place == *place).cloned()
+    }
+
     /// The breakpoints of one file as a process is to have them.
     pub fn wanted(&self, file: &Path) -> Vec<Wanted> {
         let inner = self.inner();
-        let here = inner.known.values().filter(|it| it.enabled && it.file == file);
-        here.map(wanted).collect()
+        let enabled = inner.known.values().filter(|it| it.enabled);
+        enabled.filter_map(wanted).filter(|(of, _)| *of == file).map(|(_, it)| it).collect()
     }
 
-    /// Everything that a new process is to have.
+    /// Everything by line that a new process is to have.
     pub fn by_file(&self) -> Vec<(PathBuf, Vec<Wanted>)> {
         let mut files: BTreeMap<PathBuf, Vec<Wanted>> = BTreeMap::new();
-        for breakpoint in self.inner().known.values().filter(|it| it.enabled) {
-            files.entry(breakpoint.file.clone()).or_default().push(wanted(breakpoint));
+        let inner = self.inner();
+        for (file, wanted) in inner.known.values().filter(|it| it.enabled).filter_map(wanted) {
+            files.entry(file.to_owned()).or_default().push(wanted);
         }
         files.into_iter().collect()
+    }
+
+    /// Everything by function's name that a process is to have.
+    pub fn functions(&self) -> Vec<WantedFunction> {
+        let inner = self.inner();
+        inner.known.values().filter(|it| it.enabled).filter_map(wanted_function).collect()
     }
 
     pub fn exceptions(&self) -> Exceptions {
@@ -131,14 +194,27 @@ impl Breakpoints {
     }
 }
 
-fn wanted(breakpoint: &Breakpoint) -> Wanted {
-    Wanted {
+fn wanted(breakpoint: &Breakpoint) -> Option<(&Path, Wanted)> {
+    let Place::Line { file, line, column } = &breakpoint.place else { return None };
+    let wanted = Wanted {
         id: breakpoint.id,
-        line: breakpoint.line,
-        column: breakpoint.column,
+        line: *line,
+        column: *column,
         condition: breakpoint.condition.clone(),
         hit_condition: breakpoint.hit_condition.clone(),
-    }
+    };
+    Some((file, wanted))
+}
+
+fn wanted_function(breakpoint: &Breakpoint) -> Option<WantedFunction> {
+    let Place::Function { name, file } = &breakpoint.place else { return None };
+    Some(WantedFunction {
+        id: breakpoint.id,
+        name: name.clone(),
+        file: file.clone(),
+        condition: breakpoint.condition.clone(),
+        hit_condition: breakpoint.hit_condition.clone(),
+    })
 }
 
 fn unknown(id: BreakpointId) -> Failure {

@@ -112,6 +112,8 @@ pub const STOP_TEXT: usize = 1_000;
 pub const STACK_FRAMES: usize = 20;
 /// Breakpoints at once.
 pub const BREAKPOINTS: usize = 1_000;
+/// Classes of exceptions to stop at; each exception is compared with all of them.
+pub const EXCEPTION_TYPES: usize = 64;
 /// Bytes of a program's output kept per session.
 pub const OUTPUT_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of output that one event of the timeline quotes; `debug_output` has all of it.
@@ -148,6 +150,10 @@ pub const CHANGES: usize = 12;
 pub const IDLE: Duration = Duration::from_millis(200);
 /// Places of one line in one script: bundlers repeat code, but not endlessly.
 pub const PLACES: usize = 16;
+/// Source files of a project that are looked through for a function.
+pub const FUNCTION_FILES: usize = 2_000;
+/// Bytes of a file that is looked through: larger ones are bundles and data.
+pub const FUNCTION_BYTES: u64 = 2 * 1024 * 1024;
 /// Lines before and after one without code that are looked at for one that has.
 pub const NEARBY: u32 = 50;
 /// How many tasks back a stack names what scheduled it.

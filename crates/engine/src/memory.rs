@@ -13,7 +13,7 @@ pub use holdpoint_store::Location;
 use holdpoint_store::{self as kept, Store};
 
 use crate::{
-    breakpoints::{Breakpoint, Breakpoints, Place},
+    breakpoints::{Asked, Breakpoint, Breakpoints, Place},
     ids::BreakpointId,
     launch::Launch,
 };
@@ -60,8 +60,8 @@ impl Memory {
         });
         let mut count = 0;
         for row in rows.into_iter().filter(|row| row.breakpoint.kind == "breakpoint") {
-            let Some(place) = place(&row.breakpoint) else { continue };
-            let Ok(breakpoint) = breakpoints.set(place) else { continue };
+            let Some(asked) = asked(&row.breakpoint) else { continue };
+            let Ok(breakpoint) = breakpoints.set(asked) else { continue };
             if !row.breakpoint.enabled && breakpoints.enable(breakpoint.id, false).is_err() {
                 continue;
             }
@@ -75,11 +75,16 @@ impl Memory {
 
     pub async fn keep(&self, breakpoint: &Breakpoint) {
         let Some(store) = &self.store else { return };
+        let (line, column, function) = match &breakpoint.place {
+            Place::Line { line, column, .. } => (Some(*line), *column, None),
+            Place::Function { name, .. } => (None, None, Some(name.clone())),
+        };
         let row = kept::Breakpoint {
             kind: "breakpoint".to_owned(),
-            file: Some(breakpoint.file.display().to_string()),
-            line: Some(breakpoint.line),
-            column: breakpoint.column,
+            file: breakpoint.place.file().map(|it| it.display().to_string()),
+            line,
+            column,
+            function,
             condition: breakpoint.condition.clone(),
             hit_condition: breakpoint.hit_condition.clone(),
             enabled: breakpoint.enabled,
@@ -140,12 +145,12 @@ impl Memory {
     }
 }
 
-fn place(row: &kept::Breakpoint) -> Option<Place> {
-    Some(Place {
-        file: row.file.as_ref()?.into(),
-        line: row.line?,
-        column: row.column,
-        condition: row.condition.clone(),
-        hit_condition: row.hit_condition.clone(),
-    })
+fn asked(row: &kept::Breakpoint) -> Option<Asked> {
+    let file = row.file.as_ref().map(Into::into);
+    let place = match &row.function {
+        Some(name) => Place::Function { name: name.clone(), file },
+        None => Place::Line { file: file?, line: row.line?, column: row.column },
+    };
+    let (condition, hit_condition) = (row.condition.clone(), row.hit_condition.clone());
+    Some(Asked { place, condition, hit_condition })
 }

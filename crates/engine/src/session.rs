@@ -31,7 +31,7 @@ pub use self::{
 use crate::{
     adapter::Started,
     backend::{Backend, Bound, Exceptions, Step},
-    breakpoints::Breakpoints,
+    breakpoints::{Breakpoints, Place},
     failure::{Code, Failure},
     ids::{Epoch, SessionId, TargetId, ThreadKey},
     launch::Launch,
@@ -208,25 +208,27 @@ impl Session {
         targets.iter().map(|(target, backend)| (*target, backend.clone())).collect()
     }
 
-    /// Sends a file's breakpoints to every process; what became of each, per process.
+    /// Sends the breakpoints that share a place's file, or those by function, to every process; what
+    /// became of each, per process.
     pub async fn sync_breakpoints(
         &self,
         breakpoints: &Breakpoints,
-        file: &std::path::Path,
+        place: &Place,
     ) -> Vec<Result<Vec<Bound>, Failure>> {
         // A session with breakpoints of its own has no others.
         if !std::ptr::eq(&*self.breakpoints, breakpoints) {
             return Vec::new();
         }
-        let wanted = breakpoints.wanted(file);
         let connections = self.connections();
-        let sent = connections.iter().map(|(target, backend)| {
-            let wanted = &wanted;
-            async move {
-                let bound = backend.set_breakpoints(file, wanted).await?;
-                self.tell.bound(*target, &bound);
-                Ok(bound)
-            }
+        let sent = connections.iter().map(|(target, backend)| async move {
+            let bound = match place {
+                Place::Line { file, .. } => {
+                    backend.set_breakpoints(file, &breakpoints.wanted(file)).await?
+                }
+                Place::Function { .. } => backend.set_functions(&breakpoints.functions()).await?,
+            };
+            self.tell.bound(*target, &bound);
+            Ok(bound)
         });
         futures::future::join_all(sent).await
     }
@@ -290,7 +292,7 @@ impl Session {
     /// Whether a condition is one, as far as a process that could hold it can tell.
     pub async fn check_condition(
         &self,
-        file: &std::path::Path,
+        file: Option<&std::path::Path>,
         condition: &str,
     ) -> Result<(), Failure> {
         for backend in self.backends() {

@@ -57,6 +57,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let setup = Setup {
         breakpoints: Arc::clone(&around.breakpoints),
         just_my_code: launch.just_my_code,
+        folders: folders(launch),
         joining: joining.clone(),
     };
     if what.is_runner {
@@ -74,6 +75,13 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     tokio::spawn(take_children(door, setup, false));
     begun(&mut program, beginning).await?;
     Ok(Started { program, targets })
+}
+
+/// Where the program's own sources are.
+fn folders(launch: &Launch) -> Vec<std::path::PathBuf> {
+    let own = launch.program.as_deref().and_then(std::path::Path::parent);
+    let own = own.filter(|own| !own.starts_with(&launch.cwd)).map(std::path::Path::to_owned);
+    std::iter::once(launch.cwd.clone()).chain(own).collect()
 }
 
 fn spec(launch: &Launch, what: &What, door: &Door) -> Spec {

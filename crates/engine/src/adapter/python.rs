@@ -138,7 +138,9 @@ async fn connect(
         begin: "launch",
         arguments: arguments(launch, is_main),
         breakpoints: &around.breakpoints.by_file(),
+        functions: &around.breakpoints.functions(),
         exceptions: &around.breakpoints.exceptions(),
+        folders: folders(launch),
         tape: around.tape.as_ref().map(|tape| tape.labelled(launch.title())),
     };
     let connecting = Dap::connect(read, write, setup);
@@ -147,6 +149,14 @@ async fn connect(
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
     let pid = dap.pid().await;
     Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision })
+}
+
+/// Where the program's own sources are.
+fn folders(launch: &Launch) -> Vec<std::path::PathBuf> {
+    let own = launch.program.as_deref().and_then(Path::parent).map(Path::to_owned);
+    let mut folders = vec![launch.cwd.clone()];
+    folders.extend(own.filter(|own| !own.starts_with(&launch.cwd)));
+    folders
 }
 
 fn arguments(launch: &Launch, is_main: bool) -> Value {

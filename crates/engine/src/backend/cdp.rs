@@ -5,13 +5,15 @@
 
 mod breakpoints;
 mod connect;
+mod exceptions;
+mod functions;
 mod inspect;
 mod points;
 mod value;
 mod watch;
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -21,8 +23,7 @@ use holdpoint_cdp::{
     types::{
         CallFrame, CallFrameId, Paused,
         debugger::{
-            EvaluateOnCallFrame, Pause, PauseOn, Resume, SetBlackboxPatterns, SetPauseOnExceptions,
-            StepInto, StepOut, StepOver,
+            EvaluateOnCallFrame, Pause, Resume, SetBlackboxPatterns, StepInto, StepOut, StepOver,
         },
         runtime::{Evaluate, Evaluated, TerminateExecution},
     },
@@ -32,7 +33,7 @@ pub use self::connect::{BOOT_NAME, Began, Entry, Setup, Subject, connect};
 use self::points::Points;
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
-    Variable, Wanted,
+    Variable, Wanted, WantedFunction,
 };
 use crate::{
     failure::{Code, Failure},
@@ -66,6 +67,10 @@ struct Known {
     /// Tells of each stop as it is recorded.
     stopped: Arc<tokio::sync::Notify>,
     points: Mutex<Points>,
+    /// Where the program's own sources are, to look for functions that are not loaded yet.
+    folders: Vec<PathBuf>,
+    /// Which exceptions are anybody's business, by the names of their classes; empty for all.
+    types: Mutex<Vec<String>>,
     /// Changes of breakpoints come one after the other.
     order: tokio::sync::Mutex<()>,
 }
@@ -82,15 +87,17 @@ struct Moment {
 enum Asked {
     #[default]
     Nothing,
-    Step,
+    Step(Step),
     Pause,
 }
 
 impl Cdp {
-    fn new(client: Client, name: String, just_my_code: bool) -> Cdp {
+    fn new(client: Client, name: String, setup: &Setup) -> Cdp {
         let known = Known {
             name,
-            just_my_code,
+            just_my_code: setup.just_my_code,
+            folders: setup.folders.clone(),
+            types: Mutex::default(),
             sources: Arc::default(),
             moment: Mutex::default(),
             stopped: Arc::default(),
@@ -121,7 +128,7 @@ impl Cdp {
     }
 
     pub async fn step(&self, _: i64, step: Step) -> Result<(), Failure> {
-        self.moment().asked = Asked::Step;
+        self.moment().asked = Asked::Step(step);
         match step {
             Step::Over => self.ask(StepOver {}).await.map(drop),
             Step::In => self.ask(StepInto::default()).await.map(drop),
@@ -147,14 +154,12 @@ impl Cdp {
         breakpoints::replace(self, file, wanted).await
     }
 
+    pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
+        functions::replace(self, wanted).await
+    }
+
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
-        let state = match (exceptions.uncaught, exceptions.caught) {
-            (true, true) => PauseOn::All,
-            (true, false) => PauseOn::Uncaught,
-            (false, true) => PauseOn::Caught,
-            (false, false) => PauseOn::None,
-        };
-        self.ask(SetPauseOnExceptions { state }).await.map(drop)
+        exceptions::set(self, exceptions).await
     }
 
     pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {

@@ -4,12 +4,14 @@
 //! [`Signal`]s here. Adapters name breakpoints by numbers of their own: this is the one place that knows both.
 
 mod connect;
+mod exceptions;
+mod functions;
 mod pydevd;
 mod translate;
 
 use std::{
     collections::BTreeMap,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -18,8 +20,7 @@ use holdpoint_dap::{
     Client, Request, RequestError,
     request::{
         Continue, Disconnect, Evaluate, ExceptionInfo as AskException, Next, Pause, Scopes,
-        SetBreakpoints, SetExceptionBreakpoints, SetVariable, StackTrace, StepIn, StepOut, Threads,
-        Variables,
+        SetBreakpoints, SetVariable, StackTrace, StepIn, StepOut, Threads, Variables,
     },
     types::{self as t, Capabilities, Empty},
 };
@@ -27,8 +28,8 @@ use holdpoint_dap::{
 pub use self::connect::Setup;
 use self::pydevd::Answer;
 use super::{
-    Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread,
-    Value, Variable, Wanted,
+    Bound, ExceptionInfo, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
+    Variable, Wanted,
 };
 use crate::{
     failure::{Code, Failure},
@@ -50,6 +51,12 @@ struct Known {
     breakpoints: Mutex<BTreeMap<i64, BreakpointId>>,
     /// Python's own debugger is on the other end, which can do more than the protocol says.
     is_pydevd: bool,
+    /// Set once our helper is in the program.
+    helper: tokio::sync::OnceCell<()>,
+    /// Where the program's own sources are, to look for functions that are not loaded yet.
+    folders: Vec<PathBuf>,
+    /// Threads on their way from a function's head to its body, with what they stopped for.
+    entering: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
 }
 
 impl Dap {
@@ -125,12 +132,6 @@ impl Dap {
             Bound { id: wanted.id, state: translate::binding(answer.as_ref()) }
         });
         Ok(bound.collect())
-    }
-
-    pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
-        let filters = translate::filters(&self.known.capabilities, exceptions);
-        let arguments = t::SetExceptionBreakpointsArguments { filters, ..Default::default() };
-        self.ask::<SetExceptionBreakpoints>(arguments).await.map(drop)
     }
 
     pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {

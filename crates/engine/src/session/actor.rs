@@ -195,6 +195,13 @@ impl Actor {
                     }
                 }
             }
+            let rest = async {
+                tell.bound(target, &backend.set_functions(&breakpoints.functions()).await?);
+                backend.set_exceptions(&breakpoints.exceptions()).await
+            };
+            if let Err(failure) = rest.await {
+                tracing::warn!(%failure, "a child process stops at fewer places");
+            }
             Done::Synced
         }));
     }

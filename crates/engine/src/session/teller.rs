@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::{
     backend::{Binding, Bound, Stack, StopReason},
-    breakpoints::Breakpoints,
+    breakpoints::{Breakpoints, Place},
     budget,
     event::{BoundAt, Event, Hit, StoppedAt},
     ids::{BreakpointId, Seq, SessionId, TargetId, ThreadKey},
@@ -131,27 +132,34 @@ impl Teller {
     pub(super) fn bound(&self, target: TargetId, all: &[Bound]) {
         for Bound { id, state } in all {
             let before = self.told().bound.insert((target, *id), state.clone());
-            if before.as_ref() != Some(state)
-                && let Some(event) = self.binding(*id, state)
-            {
-                self.log.append(event);
+            if before.as_ref() != Some(state) {
+                for event in self.binding(*id, state) {
+                    self.log.append(event);
+                }
             }
         }
     }
 
-    fn binding(&self, id: BreakpointId, state: &Binding) -> Option<Event> {
+    fn binding(&self, id: BreakpointId, state: &Binding) -> Vec<Event> {
         let session = self.session;
+        let bound = |file: &Path, line: u32, column: Option<u32>, moved: bool| {
+            let file = file.display().to_string();
+            Event::BreakpointBound(BoundAt { session, breakpoint: id, file, line, column, moved })
+        };
         match state {
-            Binding::At { line, column } => {
-                let asked = self.breakpoints.get(id)?;
-                let file = asked.file.display().to_string();
-                let (line, column, moved) = (*line, *column, asked.line != *line);
-                let at = BoundAt { session, breakpoint: id, file, line, column, moved };
-                Some(Event::BreakpointBound(at))
+            Binding::At { line, column } => match self.breakpoints.get(id).map(|it| it.place) {
+                Some(Place::Line { file, line: asked, .. }) => {
+                    vec![bound(&file, *line, *column, asked != *line)]
+                }
+                // A function is bound by its name.
+                Some(Place::Function { .. }) | None => Vec::new(),
+            },
+            Binding::Functions { places, .. } => {
+                places.iter().map(|it| bound(&it.file, it.line, None, false)).collect()
             }
             Binding::Not { why } => {
                 let why = budget::cut(why, limits::STOP_TEXT);
-                Some(Event::BreakpointUnbound { session, breakpoint: id, why })
+                vec![Event::BreakpointUnbound { session, breakpoint: id, why }]
             }
         }
     }

@@ -16,15 +16,13 @@ use holdpoint_cdp::{
 
 use super::{
     Cdp,
-    points::{self, Part, Point},
+    points::{self, NOT_LOADED, Part, Point},
 };
 use crate::{
     backend::{Binding, Bound, Wanted},
     failure::Failure,
     limits,
 };
-
-const NOT_LOADED: &str = "its file is not loaded yet";
 
 /// Makes a file's breakpoints what is wanted. What did not change stays, with its count of hits.
 pub(super) async fn replace(
@@ -43,7 +41,8 @@ pub(super) async fn replace(
         let kept = {
             let points = cdp.points();
             let mut here = points.files.get(file).into_iter().flatten();
-            here.find(|point| point.wanted == *wanted).map(|point| point.binding.clone())
+            here.find(|point| !point.is_function && point.wanted == *wanted)
+                .map(|point| point.binding.clone())
         };
         let state = match kept {
             Some(binding) => binding,
@@ -78,8 +77,9 @@ pub(super) async fn hold(cdp: &Cdp) {
 }
 
 /// Sets one breakpoint wherever its line is by now, and where it will be.
-async fn place(cdp: &Cdp, file: &UserFile, wanted: &Wanted) -> Result<Point, Failure> {
+pub(super) async fn place(cdp: &Cdp, file: &UserFile, wanted: &Wanted) -> Result<Point, Failure> {
     let mut point = Point {
+        is_function: false,
         wanted: wanted.clone(),
         binding: Binding::Not { why: NOT_LOADED.to_owned() },
         parts: Vec::new(),
@@ -229,8 +229,10 @@ pub(super) async fn resolved(
     let state = binding(cdp, location).await.ok()??;
     let mut points = cdp.points();
     let point = points.by_part(id)?;
-    point.binding = state.clone();
-    Some(Bound { id: point.wanted.id, state })
+    point.binding = state;
+    let (id, state) = (point.wanted.id, point.binding.clone());
+    let named = points.functions.iter().find(|it| it.wanted.id == id);
+    Some(Bound { id, state: named.map_or(state, |it| points.of_function(it)) })
 }
 
 /// A script with a map waits before its first statement: whatever is wanted in its sources is set.
@@ -387,6 +389,6 @@ async fn no_code(cdp: &Cdp, script: &ScriptId, asked: Position) -> String {
     }
 }
 
-async fn remove(cdp: &Cdp, breakpoint_id: types::BreakpointId) -> Result<(), Failure> {
+pub(super) async fn remove(cdp: &Cdp, breakpoint_id: types::BreakpointId) -> Result<(), Failure> {
     cdp.ask(RemoveBreakpoint { breakpoint_id }).await.map(drop)
 }

@@ -33,6 +33,8 @@ pub(super) const BOOT_PATTERN: &str = "/holdpoint-boot\\.cjs$";
 pub struct Setup {
     pub breakpoints: Arc<Breakpoints>,
     pub just_my_code: bool,
+    /// Where the program's own sources are.
+    pub folders: Vec<PathBuf>,
     /// Where workers are announced.
     pub joining: mpsc::Sender<Connected>,
 }
@@ -91,7 +93,7 @@ async fn take(
     setup: &Setup,
     subject: Subject,
 ) -> Result<(Connected, oneshot::Receiver<Began>), Failure> {
-    let cdp = Cdp::new(client, subject.name, setup.just_my_code);
+    let cdp = Cdp::new(client, subject.name, setup);
     let (sender, signals) = mpsc::channel::<Signal>(limits::MAILBOX);
     let (began, beginning) = oneshot::channel();
     let watch = Watch {
@@ -128,6 +130,10 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
     }
     for (file, wanted) in setup.breakpoints.by_file() {
         cdp.set_breakpoints(&file, &wanted).await?;
+    }
+    let functions = setup.breakpoints.functions();
+    if !functions.is_empty() {
+        cdp.set_functions(&functions).await?;
     }
     if let Entry::At(Some(file)) = entry {
         set_entry(cdp, &file).await?;

@@ -1,20 +1,26 @@
 //! Which of V8's breakpoints stand for which of ours, and the condition each carries. Pure.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     path::{Path, PathBuf},
 };
 
 use holdpoint_cdp::{Hold, types};
 
 use crate::{
-    backend::{Binding, Wanted},
+    backend::{Binding, Site, Wanted, WantedFunction},
+    breakpoints::hits::HitTest,
     ids::BreakpointId,
 };
+
+pub(super) const NOT_LOADED: &str = "its file is not loaded yet";
 
 #[derive(Default)]
 pub(super) struct Points {
     pub(super) files: BTreeMap<PathBuf, Vec<Point>>,
+    pub(super) functions: Vec<Named>,
+    /// Files whose functions are known, loaded or not.
+    pub(super) scanned: HashSet<PathBuf>,
     /// The stops before scripts with source maps, once there are any.
     pub(super) hold: Option<Hold>,
     /// Whether the program has come so far that a hold can be set.
@@ -23,9 +29,18 @@ pub(super) struct Points {
     pub(super) entry: Option<types::BreakpointId>,
 }
 
-/// One breakpoint of ours.
+/// One breakpoint of ours by function; each place of it is a [`Point`].
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    pub(super) wanted: WantedFunction,
+    /// Names that are like it, when nothing has it.
+    pub(super) near: Vec<String>,
+}
+
+/// One breakpoint of ours by line, or one place of one by function.
 #[derive(Debug, Clone)]
 pub(super) struct Point {
+    pub(super) is_function: bool,
     pub(super) wanted: Wanted,
     pub(super) binding: Binding,
     pub(super) parts: Vec<Part>,
@@ -44,7 +59,10 @@ impl Points {
     pub(super) fn hits(&self, hit: &[types::BreakpointId]) -> Vec<BreakpointId> {
         let all = self.files.values().flatten();
         let is_hit = |point: &&Point| point.parts.iter().any(|part| hit.contains(&part.id));
-        all.filter(is_hit).map(|point| point.wanted.id).collect()
+        let mut hits: Vec<BreakpointId> = all.filter(is_hit).map(|it| it.wanted.id).collect();
+        hits.sort_unstable();
+        hits.dedup();
+        hits
     }
 
     /// Those without any condition that are bound to a line.
@@ -77,7 +95,49 @@ impl Points {
     /// Takes out what is no longer wanted as it was; what stays keeps its hit counts.
     pub(super) fn take_stale(&mut self, file: &Path, wanted: &[Wanted]) -> Vec<Point> {
         let Some(points) = self.files.get_mut(file) else { return Vec::new() };
-        points.extract_if(.., |point| !wanted.contains(&point.wanted)).collect()
+        let is_stale = |it: &mut Point| !it.is_function && !wanted.contains(&it.wanted);
+        points.extract_if(.., is_stale).collect()
+    }
+
+    /// The same for breakpoints by function.
+    pub(super) fn take_stale_functions(&mut self, wanted: &[WantedFunction]) -> Vec<Point> {
+        self.functions.retain(|it| wanted.contains(&it.wanted));
+        let kept: Vec<BreakpointId> = self.functions.iter().map(|it| it.wanted.id).collect();
+        let is_stale = |it: &mut Point| it.is_function && !kept.contains(&it.wanted.id);
+        let files = self.files.values_mut();
+        files.flat_map(|points| points.extract_if(.., is_stale)).collect()
+    }
+
+    /// What became of a breakpoint by function.
+    pub(super) fn of_function(&self, named: &Named) -> Binding {
+        let id = named.wanted.id;
+        let all = self.files.iter().flat_map(|(file, here)| here.iter().map(move |it| (file, it)));
+        let mine: Vec<(&PathBuf, &Point)> =
+            all.filter(|(_, it)| it.is_function && it.wanted.id == id).collect();
+        let bound = mine.iter().filter_map(|(file, it)| match it.binding {
+            Binding::At { line, .. } => Some(Site { file: (*file).clone(), line }),
+            Binding::Functions { .. } | Binding::Not { .. } => None,
+        });
+        let places: Vec<Site> = bound.collect();
+        if !places.is_empty() {
+            return Binding::Functions { total: places.len(), places };
+        }
+        let name = &named.wanted.name;
+        let why = match (mine.first(), named.near.as_slice()) {
+            (Some((file, point)), _) => match &point.binding {
+                Binding::Not { why } if why != NOT_LOADED => why.clone(),
+                _ => {
+                    let line = point.wanted.line;
+                    format!("{}:{line} has it and is not loaded yet", file.display())
+                }
+            },
+            (None, []) => format!("no function `{name}` is loaded or in the program's folder"),
+            (None, near) => format!(
+                "no function `{name}` is loaded or in the program's folder; near: {}",
+                near.join(", ")
+            ),
+        };
+        Binding::Not { why }
     }
 }
 
@@ -91,9 +151,10 @@ pub(super) const CONDITION_ERROR: &str = "(() => { const kept = globalThis[Symbo
 /// The condition V8 is to have: ours, and the counting of hits. A condition that throws stops the program,
 /// for nobody would ever learn of it otherwise.
 pub(super) fn condition(wanted: &Wanted) -> Result<Option<String>, String> {
-    let hits = wanted.hit_condition.as_deref().map(hit_condition).transpose()?;
+    let hits = wanted.hit_condition.as_deref().map(HitTest::parse).transpose();
+    let hits = hits.map_err(|failure| failure.message.to_string())?;
     let count = hits.map(|test| {
-        let id = wanted.id;
+        let (id, test) = (wanted.id, test.as_test());
         format!("(n => {test})({STORE}.hits[{id}] = ({STORE}.hits[{id}] ?? 0) + 1)")
     });
     Ok(match (&wanted.condition, count) {
@@ -107,35 +168,4 @@ pub(super) fn condition(wanted: &Wanted) -> Result<Option<String>, String> {
             ))
         }
     })
-}
-
-/// `3`, `== 3`, `>= 5`, `% 10`, as a test of `n`.
-fn hit_condition(text: &str) -> Result<String, String> {
-    let text = text.trim();
-    let digits = text.trim_start_matches(|c: char| !c.is_ascii_digit());
-    let operator = text.strip_suffix(digits).unwrap_or_default().trim();
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("hit condition `{text}` is not one of `3`, `>= 5`, `% 10`"))?;
-    match operator {
-        "" | "=" | "==" | "===" => Ok(format!("n === {number}")),
-        ">=" | ">" | "<=" | "<" => Ok(format!("n {operator} {number}")),
-        "%" if number > 0 => Ok(format!("n % {number} === 0")),
-        _ => Err(format!("hit condition `{text}` is not one of `3`, `>= 5`, `% 10`")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hit_conditions_become_tests() {
-        assert_eq!(hit_condition("3").unwrap(), "n === 3");
-        assert_eq!(hit_condition(">= 5").unwrap(), "n >= 5");
-        assert_eq!(hit_condition("%10").unwrap(), "n % 10 === 0");
-        for bad in ["", "x", "% 0", "3 x", "-1", "!= 3"] {
-            assert!(hit_condition(bad).is_err(), "{bad}");
-        }
-    }
 }

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{
     Asked, Cdp, IDLE, THREAD, breakpoints,
     connect::{self, Began},
-    inspect,
+    exceptions, functions, inspect,
     points::CONDITION_ERROR,
     value,
 };
@@ -95,6 +95,9 @@ impl Watch {
 
     async fn script(&mut self, parsed: &ScriptParsed) -> Result<(), Unheard> {
         self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner).add(parsed);
+        for bound in functions::in_loaded(&self.cdp, &parsed.script_id).await {
+            self.tell(Signal::Breakpoint(bound)).await?;
+        }
         let is_awaited = {
             let points = self.cdp.points();
             points.has_loader && !points.files.is_empty() && !parsed.source_map_url.is_empty()
@@ -120,6 +123,9 @@ impl Watch {
         // What fails before the first line is told by the program itself, as it ends.
         if self.began.is_some() && inspect::is_exception(&paused) {
             return self.go_on().await;
+        }
+        if exceptions::is_nobodys(&self.cdp, &paused).await {
+            return self.pass_by().await;
         }
         let is_start = is_start(&paused) || (self.is_entering && self.is_at_entry(&paused));
         if is_start && self.is_before_program(&paused) {
@@ -268,6 +274,20 @@ impl Watch {
         Ok(())
     }
 
+    /// Past an exception that nobody asked for: a step under way goes on.
+    async fn pass_by(&self) -> Result<(), Unheard> {
+        let asked = self.cdp.moment().asked;
+        match asked {
+            Asked::Step(step) => {
+                if let Err(failure) = self.cdp.step(THREAD, step).await {
+                    tracing::debug!(%failure, "a step ended at an exception of no interest");
+                }
+                Ok(())
+            }
+            Asked::Nothing | Asked::Pause => self.go_on().await,
+        }
+    }
+
     async fn go_on(&self) -> Result<(), Unheard> {
         if let Err(failure) = self.cdp.ask(Resume::default()).await {
             tracing::debug!(%failure, "a stop of ours could not be resumed");
@@ -313,7 +333,7 @@ fn reason(
         return Some(StopReason::Breakpoint);
     }
     match (asked, paused.reason.as_str()) {
-        (Asked::Step, _) => Some(StopReason::Step),
+        (Asked::Step(_), _) => Some(StopReason::Step),
         (Asked::Pause, _) => Some(StopReason::Pause),
         // Removed while V8 was about to stop there.
         (Asked::Nothing, "other") if !paused.hit_breakpoints.is_empty() => None,

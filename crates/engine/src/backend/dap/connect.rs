@@ -20,8 +20,9 @@ use tokio::{
 
 use super::{Dap, Known, refused, translate};
 use crate::{
-    backend::{Bound, Exceptions, Signal, Wanted},
+    backend::{Bound, Exceptions, Signal, Wanted, WantedFunction},
     failure::Failure,
+    ids::BreakpointId,
     limits,
 };
 
@@ -34,7 +35,10 @@ pub struct Setup<'a> {
     pub begin: &'a str,
     pub arguments: Value,
     pub breakpoints: &'a [(PathBuf, Vec<Wanted>)],
+    pub functions: &'a [WantedFunction],
     pub exceptions: &'a Exceptions,
+    /// Where the program's own sources are.
+    pub folders: Vec<PathBuf>,
     /// Where to record the traffic.
     pub tape: Option<Tape>,
 }
@@ -64,7 +68,14 @@ impl Dap {
         let capabilities = client.request::<Initialize>(hello).await.map_err(refused)?;
         client.set_capabilities(&capabilities);
         let is_pydevd = setup.adapter_id == "python";
-        let known = Known { capabilities, breakpoints: Mutex::new(BTreeMap::new()), is_pydevd };
+        let known = Known {
+            capabilities,
+            breakpoints: Mutex::new(BTreeMap::new()),
+            is_pydevd,
+            helper: tokio::sync::OnceCell::new(),
+            folders: setup.folders.clone(),
+            entering: Mutex::default(),
+        };
         let dap = Dap { client, known: Arc::new(known) };
         let (sender, signals) = mpsc::channel(limits::MAILBOX);
         let early = dap.configure(&mut inbox, &setup).await?;
@@ -101,11 +112,17 @@ impl Dap {
         }
         let mut signals = Vec::new();
         for (file, wanted) in setup.breakpoints {
-            for condition in wanted.iter().filter_map(|it| it.condition.as_deref()) {
-                self.check_condition(file, condition).await?;
+            for (id, condition) in
+                wanted.iter().filter_map(|it| Some((it.id, it.condition.as_deref()?)))
+            {
+                let checked = self.check_condition(Some(file), condition).await;
+                checked.map_err(|failure| of_breakpoint(id, &failure))?;
             }
             let bound = self.set_breakpoints(file, wanted).await?;
             signals.extend(bound.into_iter().map(Signal::Breakpoint));
+        }
+        if !setup.functions.is_empty() {
+            self.set_functions(setup.functions).await?;
         }
         self.set_exceptions(setup.exceptions).await?;
         self.ask::<ConfigurationDone>(Empty).await?;
@@ -120,7 +137,9 @@ impl Dap {
         match event {
             Event::Stopped(stopped) => {
                 let known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
-                Some(Signal::Stopped(translate::stopped(stopped, &known)))
+                let stopped = translate::stopped(stopped, &known);
+                drop(known);
+                Some(Signal::Stopped(self.entered(stopped)))
             }
             Event::Continued(continued) => {
                 let all = continued.all_threads_continued.unwrap_or(true);
@@ -161,7 +180,10 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
     let reason = loop {
         match inbox.next().await {
             Some(Incoming::Event(event)) => {
-                if let Some(signal) = dap.signal(event)
+                if dap.known.is_pydevd && is_at_call(&event) {
+                    // Ends within the debugger's deadline.
+                    tokio::spawn(enter(dap.clone(), event, sender.clone()));
+                } else if let Some(signal) = dap.signal(event)
                     && sender.send(signal).await.is_err()
                 {
                     return;
@@ -175,6 +197,27 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
     };
     // The session may have ended first.
     sender.send(Signal::Gone { reason }).await.unwrap_or_default();
+}
+
+fn is_at_call(event: &Event) -> bool {
+    matches!(event, Event::Stopped(it) if it.reason == t::StopReason::FunctionBreakpoint)
+}
+
+/// Nobody is told of a stop at a function's head, but for one that cannot go on. Ends with the answer.
+async fn enter(dap: Dap, event: Event, sender: mpsc::Sender<Signal>) {
+    let Some(Signal::Stopped(stopped)) = dap.signal(event) else { return };
+    if let Err(failure) = dap.enter(stopped.thread).await {
+        tracing::debug!(%failure, "a function's body is not reached");
+        // The session may have ended first.
+        sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+    }
+}
+
+/// A launch that a kept breakpoint prevents says which one, and how to be rid of it.
+fn of_breakpoint(id: BreakpointId, failure: &Failure) -> Failure {
+    Failure::new(failure.code, format!("breakpoint {id}: {}", failure.message)).hint(format!(
+        "`breakpoint_remove {{\"id\": {id}}}` removes it, `breakpoint_set` at its place changes it"
+    ))
 }
 
 fn gone(reason: &str) -> Failure {

@@ -59,6 +59,9 @@ def holdpoint_interrupt():
 holdpoint_interrupt()
 ";
 
+/// What of us works inside the program.
+const HELPER: &str = include_str!("pydevd/helper.py");
+
 /// How long an interrupted request may take to answer before it is interrupted again.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -124,8 +127,13 @@ impl Dap {
     }
 
     /// pydevd takes any condition, and says at the first hit that it is none.
-    pub async fn check_condition(&self, file: &Path, condition: &str) -> Result<(), Failure> {
-        let is_python = file.extension().is_some_and(|it| it == "py" || it == "pyw");
+    pub async fn check_condition(
+        &self,
+        file: Option<&Path>,
+        condition: &str,
+    ) -> Result<(), Failure> {
+        let is_source = |it: &std::ffi::OsStr| it == "py" || it == "pyw";
+        let is_python = file.is_none_or(|file| file.extension().is_some_and(is_source));
         if !self.known.is_pydevd || !is_python {
             return Ok(());
         }
@@ -141,13 +149,40 @@ impl Dap {
         }
     }
 
+    /// Calls a function of our helper in the program, which is put there when it is needed first.
+    pub(super) async fn helper(&self, call: &str) -> Result<String, Failure> {
+        self.known.helper.get_or_try_init(|| self.install()).await?;
+        self.silently(&format!("__import__('_holdpoint').{call}")).await
+    }
+
+    async fn install(&self) -> Result<(), Failure> {
+        let source = literal(HELPER);
+        let code = format!(
+            "def holdpoint_install():\n    \
+                 import sys, types\n    \
+                 module = types.ModuleType('_holdpoint')\n    \
+                 exec(compile({source}, '<holdpoint>', 'exec'), module.__dict__)\n    \
+                 sys.modules['_holdpoint'] = module\n\
+             holdpoint_install()\n"
+        );
+        self.silently(&code).await.map(drop)
+    }
+
+    async fn silently(&self, code: &str) -> Result<String, Failure> {
+        let body = self.ask::<Evaluate>(silent(code)).await?;
+        Ok(body.result)
+    }
+
     async fn compile(&self, text: &str) -> Option<Result<t::EvaluateBody, RequestError>> {
-        // As serde_json writes a string, so does Python.
-        let literal = serde_json::to_string(text).ok()?;
-        let question = format!("compile({literal}, 'it', 'eval')");
+        let question = format!("compile({}, 'it', 'eval')", literal(text));
         let asked = self.client.request::<Evaluate>(silent(&question));
         tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()
     }
+}
+
+/// As JSON writes a string, so does Python.
+pub(super) fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Without a frame, and without its output being shown.

@@ -6,8 +6,8 @@ use holdpoint_dap::types as t;
 
 use crate::{
     backend::{
-        Binding, Exceptions, Frame, FrameId, Handle, Scope, ScopeKind, StopReason, Stopped, Value,
-        Variable, Wanted,
+        Binding, Frame, FrameId, Handle, Scope, ScopeKind, StopReason, Stopped, Value, Variable,
+        Wanted,
     },
     ids::BreakpointId,
 };
@@ -46,7 +46,10 @@ pub(super) fn stopped(stopped: t::StoppedEvent, known: &BTreeMap<i64, Breakpoint
         t::StopReason::Entry => StopReason::Entry,
         other => StopReason::Other(other.to_string()),
     };
-    let text = match (stopped.text, stopped.description) {
+    // pydevd explains to people what it shows in an editor.
+    let short =
+        |it: String| it.split(" (note: full exc").next().unwrap_or_default().trim().to_owned();
+    let text = match (stopped.text.map(short), stopped.description) {
         (Some(text), Some(description)) if !description.is_empty() => {
             Some(format!("{text}: {description}"))
         }
@@ -61,23 +64,6 @@ pub(super) fn stopped(stopped: t::StoppedEvent, known: &BTreeMap<i64, Breakpoint
     }
 }
 
-/// The adapter's own names for "uncaught" and "caught".
-pub(super) fn filters(capabilities: &t::Capabilities, exceptions: &Exceptions) -> Vec<String> {
-    let known = &capabilities.exception_breakpoint_filters;
-    let pick = |names: &[&str]| {
-        let found = known.iter().find(|filter| names.contains(&filter.filter.as_str()));
-        found.map(|filter| filter.filter.clone())
-    };
-    let mut filters = Vec::new();
-    if exceptions.uncaught {
-        filters.extend(pick(&["uncaught", "unhandled", "user-unhandled"]));
-    }
-    if exceptions.caught {
-        filters.extend(pick(&["raised", "all", "caught"]));
-    }
-    filters
-}
-
 pub(super) fn frame(frame: t::StackFrame) -> Frame {
     let source = frame.source.unwrap_or_default();
     let path = source.path.filter(|_| source.source_reference.unwrap_or(0) == 0);
@@ -90,7 +76,8 @@ pub(super) fn frame(frame: t::StackFrame) -> Frame {
         matches!(frame.presentation_hint, Some(t::FrameHint::Subtle | t::FrameHint::Label));
     Frame {
         id: FrameId::Number(frame.id),
-        function: frame.name,
+        // As pydevd marks the frame that an exception leaves.
+        function: frame.name.trim_end_matches(" (Current frame)").to_owned(),
         is_user: !subtle && file.as_deref().is_some_and(is_users),
         file,
         place,

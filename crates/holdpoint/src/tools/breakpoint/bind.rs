@@ -1,10 +1,10 @@
 //! What a breakpoint tool says: where it was bound, whether it moved, why not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use holdpoint_engine::{
-    backend::Binding,
-    breakpoints::{Breakpoint, Place},
+    backend::{Binding, Site},
+    breakpoints::{Asked, Breakpoint, Place},
     failure::Failure,
     ids::BreakpointId,
     inspect,
@@ -15,9 +15,8 @@ use crate::app::App;
 
 /// A breakpoint without conditions.
 pub(crate) fn plain(app: &App, file: &Path, line: u32) -> Result<BreakpointId, Failure> {
-    let place =
-        Place { file: file.to_owned(), line, column: None, condition: None, hit_condition: None };
-    app.engine.sessions.breakpoints.set(place).map(|breakpoint| breakpoint.id)
+    let asked = Asked::line(file.to_owned(), line);
+    app.engine.sessions.breakpoints.set(asked).map(|breakpoint| breakpoint.id)
 }
 
 /// What became of one breakpoint, over all sessions.
@@ -26,6 +25,11 @@ pub(crate) enum Fate {
     Waiting,
     Bound {
         line: u32,
+    },
+    /// A function's name was found, at these places at least.
+    Functions {
+        places: Vec<Site>,
+        total: usize,
     },
     Not {
         why: String,
@@ -37,10 +41,13 @@ pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Fai
     let sessions = &app.engine.sessions;
     let mut fate = Fate::Waiting;
     for session in sessions.all() {
-        for answer in session.sync_breakpoints(&sessions.breakpoints, &breakpoint.file).await {
+        for answer in session.sync_breakpoints(&sessions.breakpoints, &breakpoint.place).await {
             let mine = answer?.into_iter().find(|bound| bound.id == breakpoint.id);
             fate = match (mine.map(|bound| bound.state), fate) {
                 (Some(Binding::At { line, .. }), _) => Fate::Bound { line },
+                (Some(Binding::Functions { places, total }), _) => {
+                    Fate::Functions { places, total }
+                }
                 (Some(Binding::Not { why }), Fate::Waiting) => Fate::Not { why },
                 (_, fate) => fate,
             };
@@ -51,30 +58,59 @@ pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Fai
 
 /// `Breakpoint 1 at orders.py:22 (verified)` with the line's text, or what is wrong.
 pub(crate) fn text(breakpoint: &Breakpoint, fate: &Fate) -> String {
-    let name = breakpoint.file.file_name().map(|it| it.to_string_lossy().into_owned());
-    let name = name.unwrap_or_else(|| breakpoint.file.display().to_string());
-    let (id, asked) = (breakpoint.id, breakpoint.line);
-    let head = match fate {
-        Fate::Waiting => {
-            format!(
-                "Breakpoint {id} at {name}:{asked} (pending: no program runs; set at the next launch)"
-            )
-        }
-        Fate::Bound { line } if *line == asked => {
-            format!("Breakpoint {id} at {name}:{asked} (verified)")
-        }
-        Fate::Bound { line } => {
-            format!("Breakpoint {id} at {name}:{line} (verified, moved: line {asked} has no code)")
-        }
-        Fate::Not { why } => format!("Breakpoint {id} at {name}:{asked} (pending: {why})"),
+    let (head, shown) = match &breakpoint.place {
+        Place::Line { file, line, column } => at_line(file, *line, *column, fate),
+        Place::Function { .. } => at_function(&breakpoint.place, fate),
     };
-    let at = match fate {
-        Fate::Bound { line } => *line,
-        Fate::Waiting | Fate::Not { .. } => asked,
-    };
-    match inspect::snippet(&breakpoint.file, at, at, Some((at, breakpoint.column))) {
+    let head = format!("Breakpoint {} {head}", breakpoint.id);
+    let source = shown
+        .and_then(|(file, line, column)| inspect::snippet(&file, line, line, Some((line, column))));
+    match source {
         Some(view) if !view.text.is_empty() => format!("{head}\n{}", view.text),
         _ => head,
+    }
+}
+
+const WAITING: &str = "pending: no program runs; set at the next launch";
+
+/// What is said, and the line that is shown.
+type Told = (String, Option<(PathBuf, u32, Option<u32>)>);
+
+fn at_line(file: &Path, asked: u32, column: Option<u32>, fate: &Fate) -> Told {
+    let name = base(file);
+    let (head, line) = match fate {
+        Fate::Waiting => (format!("at {name}:{asked} ({WAITING})"), asked),
+        Fate::Bound { line } if *line == asked => (format!("at {name}:{asked} (verified)"), asked),
+        Fate::Bound { line } => {
+            (format!("at {name}:{line} (verified, moved: line {asked} has no code)"), *line)
+        }
+        Fate::Functions { .. } => (format!("at {name}:{asked} (verified)"), asked),
+        Fate::Not { why } => (format!("at {name}:{asked} (pending: {why})"), asked),
+    };
+    (head, Some((file.to_owned(), line, column)))
+}
+
+fn at_function(place: &Place, fate: &Fate) -> Told {
+    match fate {
+        Fate::Waiting => (format!("at {place} ({WAITING})"), None),
+        Fate::Functions { places, total } => {
+            let each: Vec<String> =
+                places.iter().take(3).map(|it| format!("{}:{}", base(&it.file), it.line)).collect();
+            let more = total.saturating_sub(each.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let head = format!("at {place} (verified: {}{more})", each.join(", "));
+            let first = places.first().map(|it| (it.file.clone(), it.line, None));
+            (head, first)
+        }
+        Fate::Bound { line } => (format!("at {place} (verified: line {line})"), None),
+        Fate::Not { why } => (format!("at {place} (pending: {why})"), None),
+    }
+}
+
+fn base(file: &Path) -> String {
+    match file.file_name() {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => file.display().to_string(),
     }
 }
 
@@ -82,18 +118,50 @@ pub(crate) fn data(breakpoint: &Breakpoint, fate: &Fate) -> Value {
     let (state, line, why) = match fate {
         Fate::Waiting => ("pending", None, Some("no program runs".to_owned())),
         Fate::Bound { line } => ("bound", Some(*line), None),
+        Fate::Functions { places, .. } => ("bound", places.first().map(|it| it.line), None),
         Fate::Not { why } => ("pending", None, Some(why.clone())),
+    };
+    let mut data = asked(breakpoint);
+    let bound = json!({
+        "state": state,
+        "bound_line": line,
+        "moved": line.zip(line_of(&breakpoint.place)).is_some_and(|(at, asked)| at != asked),
+        "why": why,
+    });
+    if let (Some(data), Value::Object(bound)) = (data.as_object_mut(), bound) {
+        data.extend(bound);
+        if let Fate::Functions { places, total } = fate {
+            let each = places.iter();
+            let each =
+                each.map(|it| json!({ "file": it.file.display().to_string(), "line": it.line }));
+            data.insert("places".to_owned(), each.collect());
+            data.insert("places_total".to_owned(), json!(total));
+        }
+    }
+    data
+}
+
+/// A breakpoint as it was asked for.
+pub(crate) fn asked(breakpoint: &Breakpoint) -> Value {
+    let function = match &breakpoint.place {
+        Place::Function { name, .. } => Some(name),
+        Place::Line { .. } => None,
     };
     json!({
         "breakpoint_id": breakpoint.id,
-        "file": breakpoint.file.display().to_string(),
-        "line": breakpoint.line,
+        "type": "breakpoint",
+        "file": breakpoint.place.file().map(|it| it.display().to_string()),
+        "line": line_of(&breakpoint.place),
+        "function": function,
         "condition": breakpoint.condition,
         "hit_condition": breakpoint.hit_condition,
         "enabled": breakpoint.enabled,
-        "state": state,
-        "bound_line": line,
-        "moved": line.is_some_and(|line| line != breakpoint.line),
-        "why": why,
     })
+}
+
+fn line_of(place: &Place) -> Option<u32> {
+    match place {
+        Place::Line { line, .. } => Some(*line),
+        Place::Function { .. } => None,
+    }
 }

@@ -35,12 +35,7 @@ impl Tool for Enable {
         let text = if enabled {
             bind::text(&changed, &fate)
         } else {
-            format!(
-                "Breakpoint {} at {}:{} disabled",
-                changed.id,
-                changed.file.display(),
-                changed.line
-            )
+            format!("Breakpoint {} at {} disabled", changed.id, changed.place)
         };
         Ok(Answer::new(text, &bind::data(&changed, &fate))?.into())
     }

@@ -1,6 +1,6 @@
 //! `breakpoint_list`: every breakpoint there is.
 
-use holdpoint_engine::{budget::Lines, failure::Failure};
+use holdpoint_engine::{breakpoints::Breakpoint, budget::Lines, failure::Failure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -29,22 +29,11 @@ impl Tool for List {
         let mut lines = Lines::within(call.budget);
         let mut rows = Vec::new();
         for breakpoint in &all {
-            let condition =
-                breakpoint.condition.as_deref().map(|it| format!(" if {it}")).unwrap_or_default();
-            let off = if breakpoint.enabled { "" } else { " (disabled)" };
-            let place = format!("{}:{}", breakpoint.file.display(), breakpoint.line);
-            if !lines.push(&format!("{} breakpoint {place}{condition}{off}", breakpoint.id)) {
+            if !lines.push(&line(breakpoint)) {
                 lines.always(&format!("… {} more", all.len() - rows.len()));
                 break;
             }
-            let mut row = bind::data(breakpoint, &bind::Fate::Waiting);
-            if let Some(row) = row.as_object_mut() {
-                row.insert("type".to_owned(), json!("breakpoint"));
-                for unknown in ["state", "bound_line", "moved", "why"] {
-                    row.remove(unknown);
-                }
-            }
-            rows.push(row);
+            rows.push(bind::asked(breakpoint));
         }
         if all.is_empty() {
             lines.always("no breakpoints");
@@ -52,4 +41,12 @@ impl Tool for List {
         Ok(Answer::new(lines.into_text(), &json!({ "breakpoints": rows, "total": all.len() }))?
             .into())
     }
+}
+
+fn line(breakpoint: &Breakpoint) -> String {
+    let Breakpoint { id, place, condition, hit_condition, enabled } = breakpoint;
+    let condition = condition.as_deref().map(|it| format!(" if {it}")).unwrap_or_default();
+    let hits = hit_condition.as_deref().map(|it| format!(" at hit {it}")).unwrap_or_default();
+    let off = if *enabled { "" } else { " (disabled)" };
+    format!("{id} breakpoint {place}{condition}{hits}{off}")
 }

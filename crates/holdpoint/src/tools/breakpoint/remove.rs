@@ -1,8 +1,9 @@
-//! `breakpoint_remove`: by id, or by file and line.
+//! `breakpoint_remove`: by id, by file and line, or by function.
 
 use std::path::PathBuf;
 
 use holdpoint_engine::{
+    breakpoints::{Breakpoints, Place},
     failure::{Code, Failure},
     ids::BreakpointId,
 };
@@ -25,37 +26,60 @@ pub(crate) struct Params {
     /// Instead of `id`: its file, with `line`.
     file: Option<PathBuf>,
     line: Option<u32>,
+    /// Instead of `id`: its function.
+    function: Option<String>,
 }
 
 impl Tool for Remove {
     const NAME: &'static str = "breakpoint_remove";
-    const ABOUT: &'static str = "Remove a breakpoint: `{id}` or `{file, line}`.";
+    const ABOUT: &'static str = "Remove a breakpoint: `{id}`, `{file, line}` or `{function}`.";
     const EFFECT: Effect = Effect::Destroys;
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let breakpoints = &app.engine.sessions.breakpoints;
-        let id = match (params.id, params.file, params.line) {
-            (Some(id), None, None) => BreakpointId(id),
-            (None, Some(file), Some(line)) => {
-                let all = breakpoints.all();
-                let found = all.iter().find(|it| it.line == line && it.file.ends_with(&file));
-                found.map(|it| it.id).ok_or_else(|| {
-                    let place = format!("{}:{line}", file.display());
-                    Failure::new(Code::NotFound, format!("no breakpoint at `{place}`"))
-                        .hint("`breakpoint_list` lists them")
-                })?
-            }
-            _ => {
-                return Err(Failure::new(Code::InvalidParams, "pass `id`, or `file` and `line`"));
-            }
+        let id = match params.id {
+            Some(id) if params.is_only_id() => BreakpointId(id),
+            _ => params.find(breakpoints)?,
         };
         let removed = breakpoints.remove(id)?;
         app.engine.memory().await.forget(id).await;
         bind::sync(&app, &removed).await?;
-        let text =
-            format!("Breakpoint {id} at {}:{} removed", removed.file.display(), removed.line);
+        let text = format!("Breakpoint {id} at {} removed", removed.place);
         Ok(Answer::new(text, &json!({ "breakpoint_id": id, "removed": true }))?.into())
+    }
+}
+
+impl Params {
+    fn is_only_id(&self) -> bool {
+        self.file.is_none() && self.line.is_none() && self.function.is_none()
+    }
+
+    fn find(&self, breakpoints: &Breakpoints) -> Result<BreakpointId, Failure> {
+        let named = match (self.id, &self.file, self.line, &self.function) {
+            (None, Some(file), Some(line), None) => format!("{}:{line}", file.display()),
+            (None, _, None, Some(function)) => format!("function {function}"),
+            _ => {
+                let text = "pass `id`, or `file` and `line`, or `function`";
+                return Err(Failure::new(Code::InvalidParams, text));
+            }
+        };
+        let all = breakpoints.all();
+        let found = all.iter().find(|it| self.is_it(&it.place)).map(|it| it.id);
+        found.ok_or_else(|| {
+            Failure::new(Code::NotFound, format!("no breakpoint at `{named}`"))
+                .hint("`breakpoint_list` lists them")
+        })
+    }
+
+    fn is_it(&self, place: &Place) -> bool {
+        let file = self.file.as_deref();
+        let in_file = file.is_none_or(|file| place.file().is_some_and(|of| of.ends_with(file)));
+        let is_here = match place {
+            Place::Line { line, .. } => Some(*line) == self.line,
+            Place::Function { name, .. } => Some(name) == self.function.as_ref(),
+        };
+        in_file && is_here
     }
 }

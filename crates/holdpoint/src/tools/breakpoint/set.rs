@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use holdpoint_engine::{
-    breakpoints::Place,
+    breakpoints::{Asked, Place, hits::HitTest},
     failure::{Code, Failure},
     inspect,
 };
@@ -23,10 +23,13 @@ pub(crate) struct Short;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
     /// The source file, absolute or relative to the program's folder.
-    file: PathBuf,
+    file: Option<PathBuf>,
     #[schemars(range(min = 1))]
-    line: u32,
+    line: Option<u32>,
     column: Option<u32>,
+    /// Instead of `line`: wherever a function of this name begins, `total` or `Cart.total`; only in
+    /// `file`, if that is given.
+    function: Option<String>,
     /// Stop only when this is true, in the program's language.
     condition: Option<String>,
     /// Stop only at some hits: `3`, `>= 5`, `% 10`.
@@ -35,8 +38,8 @@ pub(crate) struct Params {
 
 impl Tool for Set {
     const NAME: &'static str = "breakpoint_set";
-    const ABOUT: &'static str = "Set a line breakpoint, before or while a program runs. Says the \
-        line it was bound to, whether it moved, or why it is pending.";
+    const ABOUT: &'static str = "Set a breakpoint at `{file, line}` or `{function}`, before or while \
+        a program runs. Says the line it was bound to, whether it moved, or why it is pending.";
     const EFFECT: Effect = Effect::Sets;
     type Scope = App;
     type Params = Params;
@@ -59,25 +62,41 @@ impl Tool for Short {
 }
 
 async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
-    let file = find(app, &params.file)?;
-    check_line(&file, params.line)?;
+    let place = params.place(app)?;
+    if let Some(hits) = &params.hit_condition {
+        HitTest::parse(hits)?;
+    }
     if let Some(condition) = &params.condition {
         for session in app.engine.sessions.all() {
-            session.check_condition(&file, condition).await?;
+            session.check_condition(place.file(), condition).await?;
         }
     }
-    let place = Place {
-        file,
-        line: params.line,
-        column: params.column,
-        condition: params.condition,
-        hit_condition: params.hit_condition,
-    };
-    let breakpoint = app.engine.sessions.breakpoints.set(place)?;
+    let Params { condition, hit_condition, .. } = params;
+    let asked = Asked { place, condition, hit_condition };
+    let breakpoint = app.engine.sessions.breakpoints.set(asked)?;
     app.engine.memory().await.keep(&breakpoint).await;
     let fate = bind::sync(app, &breakpoint).await?;
     let text = bind::text(&breakpoint, &fate);
     Ok(Answer::new(text, &bind::data(&breakpoint, &fate))?.into())
+}
+
+impl Params {
+    fn place(&self, app: &App) -> Result<Place, Failure> {
+        let file = self.file.as_deref().map(|file| find(app, file)).transpose()?;
+        match (file, self.line, &self.function) {
+            (Some(file), Some(line), None) => {
+                check_line(&file, line)?;
+                Ok(Place::Line { file, line, column: self.column })
+            }
+            (file, None, Some(name)) if !name.trim().is_empty() => {
+                Ok(Place::Function { name: name.trim().trim_end_matches("()").to_owned(), file })
+            }
+            _ => Err(Failure::new(Code::InvalidParams, "pass `file` and `line`, or `function`")
+                .hint(
+                    "`breakpoint_set {\"function\": \"Cart.total\"}` stops wherever it is called",
+                )),
+        }
+    }
 }
 
 /// Relative to the folder of a session, else to ours.

@@ -1,6 +1,10 @@
 //! `breakpoint_set_exception`: which exceptions stop the program.
 
-use holdpoint_engine::{backend::Exceptions, failure::Failure};
+use holdpoint_engine::{
+    backend::Exceptions,
+    failure::{Code, Failure},
+    limits,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -14,24 +18,30 @@ pub(crate) struct SetException;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Stop where nothing catches the exception (default true).
-    uncaught: Option<bool>,
-    /// Stop where any exception is raised, caught or not (default false).
+    /// Any of `uncaught`, `caught` (where it is raised, caught or not), `user_unhandled` (Python: where
+    /// it leaves your code for a library, such as pytest).
+    filters: Option<Vec<String>>,
+    /// Only exceptions of these classes or of ones derived from them: `["AssertionError"]`. Without any
+    /// filter, wherever they are raised.
     #[serde(default)]
-    caught: bool,
+    types: Vec<String>,
+    /// The same as the filter `uncaught` (default true).
+    uncaught: Option<bool>,
+    /// The same as the filter `caught` (default false).
+    caught: Option<bool>,
 }
 
 impl Tool for SetException {
     const NAME: &'static str = "breakpoint_set_exception";
     const ABOUT: &'static str = "Choose which exceptions stop the program: uncaught ones (the \
-        default), caught ones too, or none. Holds for running sessions and later launches.";
+        default), those caught too, those of some `types`, or none (`filters: []`). Takes effect at \
+        once in running sessions, and in later launches.";
     const EFFECT: Effect = Effect::Sets;
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        let uncaught = params.uncaught.unwrap_or(true);
-        let exceptions = Exceptions { uncaught, caught: params.caught };
+        let exceptions = params.exceptions()?;
         let sessions = &app.engine.sessions;
         sessions.breakpoints.set_exceptions(exceptions.clone());
         let mut told = 0;
@@ -39,13 +49,73 @@ impl Tool for SetException {
             session.set_exceptions(&exceptions).await?;
             told += 1;
         }
-        let what = match (uncaught, params.caught) {
-            (true, false) => "uncaught exceptions stop",
-            (true, true) => "every raised exception stops",
-            (false, true) => "raised exceptions stop where they are raised",
-            (false, false) => "no exception stops",
-        };
+        let what = describe(&exceptions);
         let text = format!("{what}, in {told} sessions and later launches");
-        Ok(Answer::new(text, &json!({ "uncaught": uncaught, "caught": params.caught }))?.into())
+        let data = json!({
+            "uncaught": exceptions.uncaught,
+            "caught": exceptions.caught,
+            "user_unhandled": exceptions.user_unhandled,
+            "types": exceptions.types,
+        });
+        Ok(Answer::new(text, &data)?.into())
     }
+}
+
+impl Params {
+    fn exceptions(&self) -> Result<Exceptions, Failure> {
+        let types = self.types.iter().map(|it| it.trim().to_owned()).collect::<Vec<_>>();
+        if types.iter().any(String::is_empty) || types.len() > limits::EXCEPTION_TYPES {
+            let text = format!("`types` takes up to {} names", limits::EXCEPTION_TYPES);
+            return Err(Failure::new(Code::InvalidParams, text));
+        }
+        let Some(filters) = &self.filters else {
+            // Whoever names a type wants to see it, caught or not.
+            let any = self.uncaught.is_none() && self.caught.is_none() && !types.is_empty();
+            let (uncaught, caught) = (self.uncaught.unwrap_or(true), self.caught.unwrap_or(any));
+            return Ok(Exceptions { uncaught, caught, user_unhandled: false, types });
+        };
+        let mut chosen = Exceptions {
+            uncaught: self.uncaught.unwrap_or(false),
+            caught: self.caught.unwrap_or(false),
+            user_unhandled: false,
+            types,
+        };
+        for filter in filters {
+            match filter.as_str() {
+                "uncaught" | "unhandled" => chosen.uncaught = true,
+                "caught" | "raised" | "all" => chosen.caught = true,
+                "user_unhandled" | "userUnhandled" => chosen.user_unhandled = true,
+                "none" | "never" => {}
+                other => {
+                    return Err(Failure::new(
+                        Code::InvalidParams,
+                        format!("no exception filter `{other}`"),
+                    )
+                    .hint("filters: `uncaught`, `caught`, `user_unhandled`"));
+                }
+            }
+        }
+        Ok(chosen)
+    }
+}
+
+fn describe(exceptions: &Exceptions) -> String {
+    let mut places = Vec::new();
+    if exceptions.caught {
+        places.push("where it is raised, caught or not");
+    }
+    if exceptions.user_unhandled {
+        places.push("where it leaves your code uncaught");
+    }
+    if exceptions.uncaught {
+        places.push("where nothing catches it");
+    }
+    if places.is_empty() {
+        return "no exception stops".to_owned();
+    }
+    let who = match exceptions.types.as_slice() {
+        [] => "every exception stops".to_owned(),
+        types => format!("only {} stops", types.join(" or ")),
+    };
+    format!("{who} {}", places.join(", and "))
 }

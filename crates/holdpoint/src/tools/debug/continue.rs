@@ -1,6 +1,6 @@
 //! `debug_continue`: run on to the next stop or the end.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use holdpoint_engine::{
     breakpoints::{Breakpoint, Place},
@@ -67,7 +67,7 @@ struct Once {
     app: App,
     session: Arc<Session>,
     id: BreakpointId,
-    file: PathBuf,
+    place: Place,
     before: Option<Breakpoint>,
     is_set: bool,
 }
@@ -79,28 +79,25 @@ impl Once {
             file.ok_or_else(|| Failure::new(Code::NotFound, "the program stands in no file"))?;
         check_line(&file, line)?;
         let breakpoints = &call.app.engine.sessions.breakpoints;
-        let here = |it: &Breakpoint| (&it.file, it.line, it.column) == (&file, line, None);
-        let before = breakpoints.all().into_iter().find(here);
+        let place = Place::Line { file: file.clone(), line, column: None };
+        let before = breakpoints.at(&place);
         let id = bind::plain(&call.app, &file, line)?;
         let (app, session) = (call.app.clone(), Arc::clone(&at.session));
-        let once = Once { app, session, id, file, before, is_set: true };
-        at.session.sync_breakpoints(breakpoints, &once.file).await;
+        let once = Once { app, session, id, place, before, is_set: true };
+        at.session.sync_breakpoints(breakpoints, &once.place).await;
         Ok(once)
     }
 
     async fn remove(mut self) {
         self.restore();
-        self.session.sync_breakpoints(&self.app.engine.sessions.breakpoints, &self.file).await;
+        self.session.sync_breakpoints(&self.app.engine.sessions.breakpoints, &self.place).await;
     }
 
     fn restore(&mut self) {
         self.is_set = false;
         let breakpoints = &self.app.engine.sessions.breakpoints;
         let restored = match self.before.take() {
-            Some(Breakpoint { id, file, line, column, condition, hit_condition, enabled }) => {
-                let place = Place { file, line, column, condition, hit_condition };
-                breakpoints.set(place).and_then(|_| breakpoints.enable(id, enabled))
-            }
+            Some(before) => breakpoints.restore(before),
             None => breakpoints.remove(self.id),
         };
         if let Err(failure) = restored {
@@ -114,10 +111,10 @@ impl Drop for Once {
         if self.is_set {
             self.restore();
             let (app, session) = (self.app.clone(), Arc::clone(&self.session));
-            let file = self.file.clone();
+            let place = self.place.clone();
             // Ends by itself, within the debugger's deadline.
             tokio::spawn(async move {
-                session.sync_breakpoints(&app.engine.sessions.breakpoints, &file).await;
+                session.sync_breakpoints(&app.engine.sessions.breakpoints, &place).await;
             });
         }
     }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use holdpoint_engine::{
-    breakpoints::Place,
+    breakpoints::{Asked, Place},
     failure::{Code, Failure},
     ids::Epoch,
     launch::Launch as Spec,
@@ -78,7 +78,7 @@ impl Tool for Launch {
         let spec = resolve(&params)?;
         let sessions = &app.engine.sessions;
         for point in params.breakpoints {
-            let breakpoint = sessions.breakpoints.set(point.place(&spec.cwd))?;
+            let breakpoint = sessions.breakpoints.set(point.asked(&spec.cwd))?;
             app.engine.memory().await.keep(&breakpoint).await;
         }
         call.doing(format!("starting {}", spec.title()));
@@ -129,14 +129,10 @@ pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
 }
 
 impl Point {
-    fn place(self, cwd: &Path) -> Place {
-        Place {
-            file: absolute(cwd, &self.file),
-            line: self.line,
-            column: None,
-            condition: self.condition,
-            hit_condition: self.hit_condition,
-        }
+    fn asked(self, cwd: &Path) -> Asked {
+        let file = absolute(cwd, &self.file);
+        let place = Place::Line { file, line: self.line, column: None };
+        Asked { place, condition: self.condition, hit_condition: self.hit_condition }
     }
 }
 

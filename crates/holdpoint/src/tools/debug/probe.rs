@@ -8,7 +8,7 @@ use std::{
 };
 
 use holdpoint_engine::{
-    breakpoints::{Breakpoints, Place},
+    breakpoints::{Asked, Breakpoints},
     budget::{self, Budget, Lines},
     failure::{Code, Failure},
     ids::{BreakpointId, Epoch},
@@ -71,13 +71,8 @@ impl Tool for Probe {
         let launch = launch::resolve(&params.launch())?;
         let own = Arc::new(Breakpoints::default());
         let file = launch::absolute(&launch.cwd, &params.file);
-        let point = own.set(Place {
-            file,
-            line: params.line,
-            column: None,
-            condition: params.condition.clone(),
-            hit_condition: None,
-        })?;
+        let condition = params.condition.clone();
+        let point = own.set(Asked { condition, ..Asked::line(file, params.line) })?;
         call.doing(format!("running {} to line {}", launch.title(), params.line));
         let session = app.engine.sessions.launch_with(launch, own, call.follow()).await?;
         let ended = Ender(Arc::clone(&session));

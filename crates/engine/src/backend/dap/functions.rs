@@ -1,0 +1,151 @@
+//! Breakpoints by a function's name, for Python.
+//!
+//! pydevd stops at the call of any function of a name, on the line of its decorator, and calls every name
+//! verified. Ours also know what the function is in, tell which functions there are, and stop at the first
+//! line of the body: a thread that stopped at the call is stepped there before anybody is told.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::PoisonError,
+};
+
+use holdpoint_dap::{request::SetFunctionBreakpoints, types as t};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Dap, pydevd::literal};
+use crate::{
+    backend::{Binding, Bound, Site, Step, StopReason, Stopped, WantedFunction},
+    breakpoints::hits::HitTest,
+    failure::Failure,
+    ids::BreakpointId,
+    limits,
+};
+
+/// What the program's own memory and sources know of one name.
+#[derive(Deserialize)]
+struct Found {
+    places: Vec<(PathBuf, u32)>,
+    /// In libraries, where nothing stops.
+    others: Vec<(PathBuf, u32)>,
+    /// Defined in a file that has not run yet.
+    sources: Vec<(PathBuf, u32)>,
+    near: Vec<String>,
+}
+
+impl Dap {
+    /// Replaces all of them: so does the protocol.
+    pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
+        if !self.known.is_pydevd || !self.known.capabilities.supports_function_breakpoints {
+            let not = |wanted: &WantedFunction| {
+                let why = "this debugger has no breakpoints by function".to_owned();
+                Bound { id: wanted.id, state: Binding::Not { why } }
+            };
+            return Ok(wanted.iter().map(not).collect());
+        }
+        let mut groups: BTreeMap<&str, Vec<serde_json::Value>> = BTreeMap::new();
+        for one in wanted {
+            groups.entry(one.last()).or_default().push(entry(one)?);
+        }
+        let told = json!(groups).to_string();
+        let bad = self.helper(&format!("functions({})", literal(&told))).await?;
+        let bad: BTreeMap<BreakpointId, String> = serde_json::from_str(&bad).unwrap_or_default();
+        let breakpoints = groups.keys().map(|name| t::FunctionBreakpoint {
+            name: (*name).to_owned(),
+            condition: Some(format!("__import__('_holdpoint').called({})", literal(name))),
+            hit_condition: None,
+        });
+        let arguments = t::SetFunctionBreakpointsArguments { breakpoints: breakpoints.collect() };
+        self.ask::<SetFunctionBreakpoints>(arguments).await?;
+        let mut bound = self.find(wanted).await?;
+        for bound in &mut bound {
+            if let Some(problem) = bad.get(&bound.id) {
+                let why = format!("its condition does not parse: {problem}");
+                bound.state = Binding::Not { why };
+            }
+        }
+        Ok(bound)
+    }
+
+    /// Which of them there are.
+    async fn find(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let functions: Vec<serde_json::Value> =
+            wanted.iter().map(|it| json!({ "name": it.name, "file": it.file })).collect();
+        let asked = json!({ "functions": functions, "folders": self.known.folders }).to_string();
+        let answer = self.helper(&format!("find({})", literal(&asked))).await?;
+        let found: Vec<Found> = serde_json::from_str(&answer).map_err(|error| {
+            Failure::internal(format!("what the program said of its functions: {error}"))
+        })?;
+        let bound = wanted.iter().zip(found);
+        Ok(bound.map(|(it, found)| Bound { id: it.id, state: binding(it, found) }).collect())
+    }
+
+    /// A thread stands at a function's head: what for, and on to its body.
+    pub(super) async fn enter(&self, thread: i64) -> Result<(), Failure> {
+        let hits = self.helper("entered()").await?;
+        let hits: Vec<i64> = serde_json::from_str(&hits).unwrap_or_default();
+        let hits = hits.into_iter().map(BreakpointId).collect();
+        self.entering().insert(thread, hits);
+        self.step(thread, Step::Over).await
+    }
+
+    /// The stop of a thread that was on its way to a function's body is that of the breakpoint.
+    pub(super) fn entered(&self, mut stopped: Stopped) -> Stopped {
+        if let Some(hits) = self.entering().remove(&stopped.thread) {
+            if stopped.reason == StopReason::Step {
+                stopped.reason = StopReason::Breakpoint;
+            }
+            stopped.hits.splice(0..0, hits);
+        }
+        stopped
+    }
+
+    fn entering(&self) -> std::sync::MutexGuard<'_, BTreeMap<i64, Vec<BreakpointId>>> {
+        self.known.entering.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn entry(wanted: &WantedFunction) -> Result<serde_json::Value, Failure> {
+    let hits = wanted.hit_condition.as_deref().map(HitTest::parse).transpose()?;
+    Ok(json!({
+        "id": wanted.id,
+        "name": wanted.name,
+        "file": wanted.file,
+        "condition": wanted.condition,
+        "hits": hits.map(|it| (it.how.as_str(), it.number)),
+    }))
+}
+
+fn binding(wanted: &WantedFunction, found: Found) -> Binding {
+    let name = &wanted.name;
+    let Found { places, others, sources, near } = found;
+    let total = places.len();
+    if total > 0 {
+        let site = |(file, line)| Site { file, line };
+        let places = places.into_iter().take(limits::PLACES).map(site).collect();
+        return Binding::Functions { places, total };
+    }
+    let why = match (others.first(), sources.first(), near.as_slice()) {
+        (_, Some((file, line)), _) => {
+            format!("{} defines it and has not run yet", at(file, *line))
+        }
+        (Some((file, line)), ..) => format!(
+            "`{name}` is a library's ({}), where nothing stops; launch with `just_my_code: false`",
+            at(file, *line)
+        ),
+        (None, None, []) => format!("no function `{name}` is loaded or in the program's folder"),
+        (None, None, near) => format!(
+            "no function `{name}` is loaded or in the program's folder; near: {}",
+            near.join(", ")
+        ),
+    };
+    Binding::Not { why }
+}
+
+fn at(file: &Path, line: u32) -> String {
+    format!("{}:{line}", file.display())
+}

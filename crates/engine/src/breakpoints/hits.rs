@@ -1,0 +1,83 @@
+//! At which hits a breakpoint stops: `3`, `>= 5`, `% 10`. Pure.
+
+use crate::failure::{Code, Failure};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HitTest {
+    pub how: How,
+    pub number: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Equal,
+    AtLeast,
+    Above,
+    AtMost,
+    Below,
+    Every,
+}
+
+impl How {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            How::Equal => "==",
+            How::AtLeast => ">=",
+            How::Above => ">",
+            How::AtMost => "<=",
+            How::Below => "<",
+            How::Every => "%",
+        }
+    }
+}
+
+impl HitTest {
+    pub fn parse(text: &str) -> Result<HitTest, Failure> {
+        let trimmed = text.trim();
+        let digits = trimmed.trim_start_matches(|it: char| !it.is_ascii_digit());
+        let operator = trimmed.strip_suffix(digits).unwrap_or_default().trim();
+        let how = match operator {
+            "" | "=" | "==" | "===" => Some(How::Equal),
+            ">=" => Some(How::AtLeast),
+            ">" => Some(How::Above),
+            "<=" => Some(How::AtMost),
+            "<" => Some(How::Below),
+            "%" => Some(How::Every),
+            _ => None,
+        };
+        let never = |it: &u64| *it == 0 && how == Some(How::Every);
+        match (how, digits.parse::<u64>().ok().filter(|it| !never(it))) {
+            (Some(how), Some(number)) => Ok(HitTest { how, number }),
+            _ => Err(Failure::new(
+                Code::InvalidParams,
+                format!("hit condition `{text}` is not one of `3`, `>= 5`, `% 10`"),
+            )),
+        }
+    }
+
+    /// As a test of `n`, in a language that writes it as C does.
+    pub fn as_test(self) -> String {
+        let HitTest { how, number } = self;
+        match how {
+            How::Every => format!("n % {number} === 0"),
+            How::Equal => format!("n === {number}"),
+            other => format!("n {} {number}", other.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hit_conditions_become_tests() {
+        let test = |text| HitTest::parse(text).unwrap().as_test();
+        assert_eq!(test("3"), "n === 3");
+        assert_eq!(test(">= 5"), "n >= 5");
+        assert_eq!(test("%10"), "n % 10 === 0");
+        for bad in ["", "x", "% 0", "3 x", "-1", "!= 3"] {
+            assert!(HitTest::parse(bad).is_err(), "{bad}");
+        }
+    }
+}
