@@ -91,6 +91,10 @@ impl Params {
             (file, None, Some(name)) if !name.trim().is_empty() => {
                 Ok(Place::Function { name: name.trim().trim_end_matches("()").to_owned(), file })
             }
+            (Some(_), None, None) => {
+                Err(Failure::new(Code::InvalidParams, "missing parameter `line`")
+                    .hint("or `function` instead of it"))
+            }
             _ => Err(Failure::new(Code::InvalidParams, "pass `file` and `line`, or `function`")
                 .hint(
                     "`breakpoint_set {\"function\": \"Cart.total\"}` stops wherever it is called",
