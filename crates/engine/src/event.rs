@@ -3,10 +3,14 @@
 //! An event says what was observed. It carries no wishes and calls nobody.
 
 mod kind;
+mod trace;
 
 use serde::Serialize;
 
-pub use self::kind::{Kind, Topic};
+pub use self::{
+    kind::{Kind, Topic},
+    trace::{TraceHit, Traced},
+};
 use crate::{
     ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
     session::{Status, Stream},
@@ -86,6 +90,8 @@ pub enum Event {
         breakpoint: BreakpointId,
         why: String,
     },
+    /// The program passed a tracepoint and went on.
+    TracepointHit(Box<TraceHit>),
 }
 
 /// Where a program stands, as it was observed.
@@ -147,6 +153,7 @@ impl Event {
             Event::Output { .. } => Kind::Output,
             Event::BreakpointBound(_) => Kind::BreakpointBound,
             Event::BreakpointUnbound { .. } => Kind::BreakpointUnbound,
+            Event::TracepointHit(_) => Kind::TracepointHit,
         }
     }
 
@@ -160,6 +167,7 @@ impl Event {
             | Event::Note { .. } => None,
             Event::Stopped(at) => Some(at.session),
             Event::BreakpointBound(at) => Some(at.session),
+            Event::TracepointHit(hit) => Some(hit.session),
             Event::SessionStarted { session, .. }
             | Event::Resumed { session, .. }
             | Event::SessionEnded { session, .. }
@@ -190,7 +198,8 @@ impl Event {
             | Event::ThreadEnded { .. }
             | Event::Output { .. }
             | Event::BreakpointBound(_)
-            | Event::BreakpointUnbound { .. } => &[Topic::Timeline],
+            | Event::BreakpointUnbound { .. }
+            | Event::TracepointHit(_) => &[Topic::Timeline],
         }
     }
 
@@ -231,6 +240,7 @@ impl Event {
             Event::BreakpointUnbound { session, breakpoint, why } => {
                 format!("{session} breakpoint {breakpoint}: {why}")
             }
+            Event::TracepointHit(hit) => hit.line(),
         }
     }
 
@@ -250,6 +260,7 @@ impl Event {
             Event::Stopped(at) => at.weight(),
             Event::ThreadStarted { name, .. } => name.as_ref().map_or(0, String::len),
             Event::BreakpointBound(at) => at.file.len(),
+            Event::TracepointHit(hit) => hit.weight(),
             Event::Resumed { .. } | Event::ProcessStarted { .. } | Event::ThreadEnded { .. } => 0,
         };
         size_of::<Event>() + text

@@ -19,6 +19,7 @@ pub enum Kind {
     Output,
     BreakpointBound,
     BreakpointUnbound,
+    TracepointHit,
 }
 
 /// What a reader may be watching; an event says which of these it changes.
@@ -46,6 +47,7 @@ impl Kind {
         Kind::Output,
         Kind::BreakpointBound,
         Kind::BreakpointUnbound,
+        Kind::TracepointHit,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -66,6 +68,7 @@ impl Kind {
             Kind::Output => "output",
             Kind::BreakpointBound => "breakpoint_bound",
             Kind::BreakpointUnbound => "breakpoint_unbound",
+            Kind::TracepointHit => "tracepoint_hit",
         }
     }
 
@@ -78,7 +81,7 @@ impl Kind {
 mod tests {
     use super::*;
     use crate::{
-        event::{BoundAt, Event, StoppedAt},
+        event::{BoundAt, Event, StoppedAt, TraceHit},
         ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
         session::{Status, Stream},
     };
@@ -105,10 +108,23 @@ mod tests {
         }
     }
 
-    fn sessions() -> [Event; 11] {
+    fn sessions() -> [Event; 12] {
         let (session, thread, breakpoint) = (SESSION, thread(), BreakpointId(1));
         let bound =
             BoundAt { session, breakpoint, file: "f".into(), line: 1, column: None, moved: false };
+        let hit = TraceHit {
+            session,
+            breakpoint,
+            file: "f".into(),
+            line: 1,
+            column: None,
+            function: None,
+            thread,
+            hit_count: 1,
+            message: None,
+            values: Vec::new(),
+            at: jiff::Timestamp::UNIX_EPOCH,
+        };
         [
             Event::SessionStarted { session, name: "n".into(), language: "python" },
             Event::Stopped(stopped()),
@@ -121,6 +137,7 @@ mod tests {
             Event::Output { session, stream: Stream::Stdout, text: "t".into(), bytes: 1 },
             Event::BreakpointBound(bound),
             Event::BreakpointUnbound { session, breakpoint, why: "w".into() },
+            Event::TracepointHit(Box::new(hit)),
         ]
     }
 

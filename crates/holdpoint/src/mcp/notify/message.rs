@@ -4,7 +4,7 @@
 //! standard log message for clients that drop what they do not know.
 
 use holdpoint_engine::{
-    event::{Event, Hit, StoppedAt},
+    event::{Event, Hit, StoppedAt, TraceHit},
     ids::Seq,
     log::Record,
     session::Status,
@@ -61,6 +61,7 @@ fn ours(record: &Record) -> Vec<(&'static str, Value)> {
         Event::SessionEnded { was, exit, .. } => {
             vec![(STATE, state(record, *was, Status::Ended, exit, None))]
         }
+        Event::TracepointHit(hit) => vec![(HIT, trace_hit(record, hit))],
         // These are on the timeline, and resources change with them.
         Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
@@ -86,6 +87,22 @@ fn stop_hit(record: &Record, at: &StoppedAt, hit: &Hit) -> Value {
         "hit_count": hit.hit_count,
         "seq": record.seq,
         "text": at.text,
+    })
+}
+
+fn trace_hit(record: &Record, hit: &TraceHit) -> Value {
+    json!({
+        "breakpoint_id": hit.breakpoint,
+        "type": "tracepoint",
+        "session_id": hit.session,
+        "location": {
+            "file": hit.file, "line": hit.line, "column": hit.column, "function": hit.function,
+        },
+        "thread_id": hit.thread,
+        "timestamp": hit.at.to_string(),
+        "hit_count": hit.hit_count,
+        "seq": record.seq,
+        "log_message": hit.message,
     })
 }
 
@@ -117,7 +134,9 @@ fn level(event: &Event) -> Option<LoggingLevel> {
     match event {
         Event::ServerStopping { .. } => Some(LoggingLevel::Warning),
         Event::Note { .. } => Some(LoggingLevel::Notice),
-        Event::Stopped(_) | Event::SessionEnded { .. } => Some(LoggingLevel::Info),
+        Event::Stopped(_) | Event::SessionEnded { .. } | Event::TracepointHit(_) => {
+            Some(LoggingLevel::Info)
+        }
         Event::SessionStarted { .. } | Event::Resumed { .. } => Some(LoggingLevel::Debug),
         Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
