@@ -3,6 +3,7 @@
 //! One entry per step in [`STEPS`]. A failing step never stops the others: who waited for the
 //! whole run wants to know everything that is wrong.
 
+mod client_js;
 mod conformance;
 mod lint;
 mod rust;
@@ -52,6 +53,7 @@ const STEPS: &[Step] = &[
     sdk_python::MCP_2,
     sdk_js::SDK_1,
     sdk_js::CLIENT_2,
+    client_js::CLIENT_JS,
 ];
 
 /// One row of the summary.

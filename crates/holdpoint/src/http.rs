@@ -3,6 +3,7 @@
 //! Adding an endpoint is its file, its `mod` line and its line in [`endpoints`]; the OpenAPI document
 //! and `docs/rest.md` derive from it.
 
+mod debug_client;
 mod events;
 mod guard;
 mod health;
@@ -35,6 +36,8 @@ fn endpoints() -> OpenApiRouter<App> {
         .routes(routes!(index::index))
         .routes(routes!(health::healthz))
         .routes(routes!(events::events))
+        .routes(routes!(debug_client::debug_client))
+        .routes(routes!(debug_client::debug_client_part))
 }
 
 /// The OpenAPI document, for `/openapi.json` and the generated reference.

@@ -43,7 +43,7 @@ fn sdk_js(site: &Site, file: &str) -> Result<Outcome> {
 }
 
 /// The totals that Node's reporter ends with: `ℹ pass 3`, `ℹ fail 0` and so on.
-fn totals(output: &str) -> Option<Counts> {
+pub(super) fn totals(output: &str) -> Option<Counts> {
     let total = |word: &str| {
         output.lines().rev().find_map(|line| {
             line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?.trim().parse::<u32>().ok()
