@@ -2,19 +2,21 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Instant,
 };
 
-use holdpoint_store::Location;
+use holdpoint_store::{Location, Run};
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 use crate::{
     event::Event,
+    failure::Failure,
     log::Log,
     memory::{Memory, Restored},
     sessions::Sessions,
+    timeline::{Ask, Timeline, Told},
 };
 
 pub struct Engine {
@@ -23,6 +25,8 @@ pub struct Engine {
     /// Opened when first needed.
     memory: OnceCell<Arc<Memory>>,
     location: Location,
+    /// The log's place in the store, once that is open.
+    timeline: OnceLock<Timeline>,
     /// What was restored, until somebody has been told.
     restored: Mutex<Option<String>>,
     pub version: &'static str,
@@ -48,6 +52,7 @@ impl Engine {
             sessions,
             memory: OnceCell::new(),
             location,
+            timeline: OnceLock::new(),
             restored: Mutex::default(),
             version,
             started_at: Timestamp::now(),
@@ -63,9 +68,41 @@ impl Engine {
             let note = describe(&restored);
             *self.restored.lock().unwrap_or_else(PoisonError::into_inner) = note;
             self.sessions.remember(Arc::clone(&memory), restored.launch);
+            self.begin_timeline(&memory).await;
             memory
         };
         self.memory.get_or_init(|| open).await
+    }
+
+    async fn begin_timeline(&self, memory: &Arc<Memory>) {
+        let (pid, version) = (std::process::id(), self.version.to_owned());
+        let run = Run { pid, version, started_at: self.started_at };
+        let begun = Timeline::begin(Arc::clone(&self.log), Arc::clone(memory), run).await;
+        if let Some(timeline) = begun {
+            self.timeline.get_or_init(|| timeline);
+        }
+    }
+
+    /// What happened, also before the log's ring and before this server. Opens the store only where
+    /// there may be something in it.
+    pub async fn timeline(&self, ask: &Ask) -> Result<Told, Failure> {
+        let is_there = matches!(&self.location, Location::File(file) if file.is_file());
+        if ask.run.is_some() || (ask.since.is_none_or(|since| since.0 == 0) && is_there) {
+            self.memory().await;
+        }
+        ask.of(&self.log, self.timeline.get()).await
+    }
+
+    /// This server's place in the store, once that is open.
+    pub fn kept(&self) -> Option<&Timeline> {
+        self.timeline.get()
+    }
+
+    /// Returns when the store has everything that happened.
+    pub async fn settle(&self) {
+        if let Some(timeline) = self.timeline.get() {
+            timeline.settle(self.log.head()).await;
+        }
     }
 
     /// The store, if it was ever needed.

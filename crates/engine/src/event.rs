@@ -157,6 +157,14 @@ impl Event {
         }
     }
 
+    /// The name by which it is asked for: its kind, or `exception` for a stop that one caused.
+    pub fn label(&self) -> &'static str {
+        match self {
+            Event::Stopped(at) if at.is_exception() => Kind::EXCEPTION,
+            event => event.kind().as_str(),
+        }
+    }
+
     /// The session that it is about, if it is about one.
     pub fn session(&self) -> Option<SessionId> {
         match self {

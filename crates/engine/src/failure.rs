@@ -19,6 +19,7 @@ pub enum Code {
     LaunchFailed,
     EvaluateFailed,
     AdapterFailed,
+    StoreFailed,
     Busy,
     Timeout,
     Cancelled,
@@ -53,6 +54,7 @@ impl Code {
         Code::LaunchFailed,
         Code::EvaluateFailed,
         Code::AdapterFailed,
+        Code::StoreFailed,
         Code::Busy,
         Code::Timeout,
         Code::Cancelled,
@@ -72,6 +74,7 @@ impl Code {
             Code::LaunchFailed => "E_LAUNCH_FAILED",
             Code::EvaluateFailed => "E_EVALUATE_FAILED",
             Code::AdapterFailed => "E_ADAPTER_FAILED",
+            Code::StoreFailed => "E_STORE_FAILED",
             Code::Busy => "E_BUSY",
             Code::Timeout => "E_TIMEOUT",
             Code::Cancelled => "E_CANCELLED",
@@ -93,6 +96,7 @@ impl Code {
             Code::LaunchFailed => "the program could not be started under the debugger",
             Code::EvaluateFailed => "the expression raised, or does not parse",
             Code::AdapterFailed => "the language's debugger refused or did not answer",
+            Code::StoreFailed => "the database refused or did not answer; programs go on",
             Code::Busy => "too many calls of this client are under way",
             Code::Timeout => "the work was not done by the deadline",
             Code::Cancelled => "the client cancelled the call",
@@ -113,7 +117,9 @@ impl Code {
             | Code::Busy => Blame::Caller,
             Code::LaunchFailed | Code::EvaluateFailed => Blame::Program,
             Code::AdapterFailed => Blame::Adapter,
-            Code::Timeout | Code::Cancelled | Code::ShuttingDown => Blame::Circumstance,
+            Code::Timeout | Code::Cancelled | Code::ShuttingDown | Code::StoreFailed => {
+                Blame::Circumstance
+            }
             Code::Internal => Blame::Ours,
         }
     }

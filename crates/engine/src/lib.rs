@@ -19,3 +19,4 @@ pub mod memory;
 pub mod process;
 pub mod session;
 pub mod sessions;
+pub mod timeline;

@@ -38,6 +38,17 @@ pub const ANSWER_TOKENS_MAX: usize = 50_000;
 pub const PAGE_EVENTS: usize = 50;
 /// Events in one page of the timeline at the most.
 pub const PAGE_EVENTS_MAX: usize = 1_000;
+/// Events written down at once. At 10,000 a second the ring holds four seconds of them at the least, and
+/// the writer comes by forty times a second.
+pub const TIMELINE_BATCH: usize = 2_048;
+/// How long the writer gathers.
+pub const TIMELINE_PAUSE: Duration = Duration::from_millis(25);
+/// How long it waits after the store failed: a full disk stays full for a while.
+pub const TIMELINE_RETRY: Duration = Duration::from_secs(1);
+/// Bytes of an event's line in the store; its data is whole.
+pub const TIMELINE_TEXT: usize = 400;
+/// Servers before this one that an answer can name.
+pub const RUNS: usize = 5;
 /// Bytes of one note on the timeline. A note is a sentence, not a file.
 pub const NOTE_BYTES: usize = 4_096;
 

@@ -13,11 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::{
-    event::{Event, Kind},
-    ids::Seq,
-    limits,
-};
+use crate::{event::Event, ids::Seq, limits};
 
 /// One event with its place and time. Cloning is cheap: readers share it.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +88,7 @@ impl Default for Log {
 }
 
 impl Log {
-    fn bounded(events: usize, bytes: usize) -> Self {
+    pub(crate) fn bounded(events: usize, bytes: usize) -> Self {
         Log {
             ring: Mutex::default(),
             head: watch::Sender::new(Seq::START),
@@ -114,20 +110,25 @@ impl Log {
         *self.head.borrow()
     }
 
+    /// The oldest number that is kept; the next one when nothing is.
+    pub fn first(&self) -> Seq {
+        self.ring().first()
+    }
+
     /// Up to `limit` records after `since` that `wanted` accepts.
-    pub fn page(&self, since: Seq, limit: usize, wanted: impl Fn(Kind) -> bool) -> Page {
+    pub fn page(&self, since: Seq, limit: usize, wanted: impl Fn(&Record) -> bool) -> Page {
         let ring = self.ring();
         let gap = ring.gap_after(since);
-        let mut matching = ring.after(since).filter(|record| wanted(record.event.kind()));
+        let mut matching = ring.after(since).filter(|record| wanted(record));
         let records: Vec<Record> = matching.by_ref().take(limit).cloned().collect();
         let more = matching.count();
         Page { records, gap, more, head: ring.last }
     }
 
     /// The place from which the newest `limit` matching records are one page.
-    pub fn before_newest(&self, limit: usize, wanted: impl Fn(Kind) -> bool) -> Seq {
+    pub fn before_newest(&self, limit: usize, wanted: impl Fn(&Record) -> bool) -> Seq {
         let ring = self.ring();
-        let mut matching = ring.records.iter().rev().filter(|it| wanted(it.event.kind()));
+        let mut matching = ring.records.iter().rev().filter(|record| wanted(record));
         matching.nth(limit).map_or(Seq::START, |record| record.seq)
     }
 
@@ -229,6 +230,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::event::Kind;
 
     fn note(text: &str) -> Event {
         Event::Note { text: text.into(), by: "test".into() }
@@ -298,9 +300,9 @@ mod tests {
         for _ in 0..5 {
             log.append(note("x"));
         }
-        let page = log.page(Seq::START, 2, |kind| kind == Kind::Note);
+        let page = log.page(Seq::START, 2, |it| it.event.kind() == Kind::Note);
         assert_eq!((page.records.len(), page.more), (2, 3));
-        assert_eq!(log.before_newest(2, |kind| kind == Kind::Note), Seq(4));
+        assert_eq!(log.before_newest(2, |it| it.event.kind() == Kind::Note), Seq(4));
         assert_eq!(log.before_newest(9, |_| true), Seq::START);
     }
 

@@ -131,6 +131,10 @@ impl Memory {
         }
     }
 
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
     /// Where things are kept; `None` when they are kept in memory only.
     pub fn path(&self) -> Option<&Path> {
         self.store.as_ref().and_then(Store::path)

@@ -145,7 +145,9 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     let farewell = async {
         // The programs first: their ends are the last thing clients hear.
         app.engine.sessions.stop_all().await;
-        app.told.everyone(last.max(app.engine.log.head())).await;
+        let told = app.told.everyone(last.max(app.engine.log.head()));
+        // A client that does not listen must not keep the timeline from the disk.
+        tokio::join!(told, app.engine.settle());
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}
     };

@@ -66,6 +66,8 @@ pub(crate) trait Tool: 'static {
 pub(crate) trait Scope: Sized + Send {
     /// Whether the tool takes the common parameter `session_id`.
     const TAKES_SESSION: bool = false;
+    /// What that parameter means, for the model.
+    const ABOUT_SESSION: &'static str = "Which session; not needed when one is live.";
 
     fn enter(call: &Call) -> impl Future<Output = Result<Self, Failure>> + Send;
 }
@@ -166,7 +168,7 @@ fn schema_of<T: Tool>() -> JsonObject {
     if T::Scope::TAKES_SESSION
         && let Some(properties) = schema.get_mut("properties").and_then(|it| it.as_object_mut())
     {
-        let about = "Which session; not needed when one is live.";
+        let about = T::Scope::ABOUT_SESSION;
         let described = serde_json::json!({ "type": "string", "description": about });
         properties.insert("session_id".to_owned(), described);
     }

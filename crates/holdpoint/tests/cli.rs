@@ -29,7 +29,7 @@ fn every_level_has_help() {
 #[test]
 fn tools_lists_what_the_server_offers() {
     let (_, text, _) = at_home(&["tools"]);
-    assert!(text.contains("timeline_query") && text.contains("since, kinds, limit, timeout_s"));
+    assert!(text.contains("timeline_query") && text.contains("since, until, kinds, match, limit"));
     let (_, json, _) = at_home(&["tools", "--json"]);
     let tools: Value = serde_json::from_str(&json).unwrap();
     let named =

@@ -2,8 +2,8 @@
 //!
 //! One SQLite file in WAL mode that any SQLite tool opens and several servers share. One thread
 //! writes, many commands to a commit; a few connections read beside it. A table is one file here
-//! (`breakpoints.rs`, `launches.rs`) and one step in `schema.rs`: timeline, calls and values come
-//! the same way. It knows SQLite, files and retention, and neither sessions nor MCP nor HTTP.
+//! (`breakpoints.rs`, `launches.rs`, `timeline.rs`) and one step in `schema.rs`: calls and values
+//! come the same way. It knows SQLite, files and retention, and neither sessions nor MCP nor HTTP.
 //!
 //! # The store failing never fails a session
 //!
@@ -16,6 +16,7 @@
 mod breakpoints;
 mod launches;
 mod store;
+mod timeline;
 
 mod connection;
 mod error;
@@ -30,3 +31,4 @@ pub use connection::Location;
 pub use error::StoreError;
 pub use launches::{Launch, LaunchId, LaunchRow};
 pub use store::{Stats, Store};
+pub use timeline::{EventRow, EventsPage, EventsWanted, Run, RunId, RunRow};

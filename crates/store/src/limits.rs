@@ -43,6 +43,16 @@ pub const ROW_BYTES: i32 = 4 * 1024 * 1024;
 pub const BREAKPOINTS: i64 = 4096;
 /// Launches kept, the newest: enough to repeat last week's, small enough to show.
 pub const LAUNCHES: usize = 200;
+/// Events of the timeline kept, over all runs: two bursts of 100,000 hits, some 100 MB.
+pub const EVENTS: i64 = 250_000;
+/// How old an event may get. Last month's bug is found, last year's is in the version control.
+pub const EVENT_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Servers whose events are kept.
+pub const RUNS: i64 = 500;
+/// Events that one batch removes at the most: several times what it adds, and some milliseconds.
+pub const TRIM: i64 = 8_192;
+/// How far a page counts what is behind it.
+pub const COUNTED: usize = 10_000;
 /// Bytes to which the write-ahead log shrinks after a burst.
 pub const WAL_BYTES: i64 = 8 * 1024 * 1024;
 

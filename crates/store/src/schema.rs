@@ -10,10 +10,13 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i64 = 0x486f_6c64;
 
 /// Each in a transaction of its own; step `n` (from 0) makes version `n + 1`.
-pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema/001_breakpoints_and_launches.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("schema/001_breakpoints_and_launches.sql"),
+    include_str!("schema/002_timeline.sql"),
+];
 
 /// Tables small enough to be checked for damage at each opening.
-pub(crate) const SMALL_TABLES: &[&str] = &["meta", "breakpoints", "launches"];
+pub(crate) const SMALL_TABLES: &[&str] = &["meta", "breakpoints", "launches", "runs"];
 
 /// The version that `steps` end at.
 pub(crate) fn version_of(steps: &[&str]) -> i64 {

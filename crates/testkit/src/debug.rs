@@ -84,7 +84,13 @@ impl Debug {
 
     /// Kills the server and starts another with the same home.
     pub fn restart_server(&mut self, bin: &str) {
-        self.rpc.process.signal("KILL");
+        self.replace_server(bin, "KILL");
+    }
+
+    /// Ends the server by a signal and starts another with the same home.
+    pub fn replace_server(&mut self, bin: &str, signal: &str) {
+        self.rpc.process.signal(signal);
+        self.rpc.process.end();
         self.nothing_is_left();
         let mark = self.mark.clone();
         let mut process =

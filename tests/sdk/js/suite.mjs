@@ -146,7 +146,16 @@ function listing({ sdk, each, ways }) {
     assert.equal(tool.timeline_note.annotations.readOnlyHint, false);
     const { properties } = tool.timeline_query.inputSchema;
     const types = Object.fromEntries(Object.entries(properties).map(([name, it]) => [name, it.type]));
-    assert.deepEqual(types, { since: "integer", kinds: "array", limit: "integer", timeout_s: "number" });
+    assert.deepEqual(types, {
+      since: "integer",
+      until: "integer",
+      kinds: "array",
+      match: "string",
+      limit: "integer",
+      run: "integer",
+      timeout_s: "number",
+      session_id: "string",
+    });
     assert.ok(Object.values(properties).every((parameter) => parameter.description));
     assert.deepEqual(tool.timeline_note.inputSchema.required, ["text"]);
   });

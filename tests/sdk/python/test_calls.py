@@ -43,7 +43,7 @@ async def test_an_answer_is_text_and_the_same_in_an_envelope(server, way):
             {"knids": ["note"]},
             "E_INVALID_PARAMS",
             "unknown parameter `knids`",
-            "did you mean `kinds`? `timeline_query` takes `since`, `kinds`, `limit`, `timeout_s`",
+            "did you mean `kinds`? `timeline_query` takes `since`, `until`, `kinds`, `match`, `limit`",
         ),
         ("timeline_qery", {}, "E_UNKNOWN_TOOL", "no tool `timeline_qery`", "did you mean `timeline_query`?"),
         ("timeline_note", {}, "E_INVALID_PARAMS", "missing parameter `text`", "pass `text` (string)"),

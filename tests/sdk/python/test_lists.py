@@ -38,7 +38,16 @@ async def test_a_schema_describes_each_parameter(server, way):
         tools = await client.tools()
     query = tools["timeline_query"]["inputSchema"]
     types = {name: parameter["type"] for name, parameter in query["properties"].items()}
-    assert types == {"since": "integer", "kinds": "array", "limit": "integer", "timeout_s": "number"}
+    assert types == {
+        "since": "integer",
+        "until": "integer",
+        "kinds": "array",
+        "match": "string",
+        "limit": "integer",
+        "run": "integer",
+        "timeout_s": "number",
+        "session_id": "string",
+    }
     assert all(parameter["description"] for parameter in query["properties"].values())
     assert query["properties"]["kinds"]["items"] == {"type": "string"}
     assert "required" not in query

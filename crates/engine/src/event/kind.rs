@@ -50,6 +50,14 @@ impl Kind {
         Kind::TracepointHit,
     ];
 
+    /// The stops that an exception caused; asking for stops finds them too.
+    pub const EXCEPTION: &str = "exception";
+
+    /// Every name that events can be asked for by.
+    pub fn labels() -> impl Iterator<Item = &'static str> {
+        Kind::ALL.iter().map(|kind| kind.as_str()).chain([Kind::EXCEPTION])
+    }
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Kind::ServerStarted => "server_started",

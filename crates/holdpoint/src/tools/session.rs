@@ -29,6 +29,21 @@ pub(crate) struct Named {
     pub(crate) id: Option<String>,
 }
 
+/// All sessions, or the one that was named.
+pub(crate) struct Any {
+    pub(crate) app: App,
+    pub(crate) id: Option<String>,
+}
+
+impl Scope for Any {
+    const TAKES_SESSION: bool = true;
+    const ABOUT_SESSION: &'static str = "Only this session. Without it: any.";
+
+    async fn enter(call: &Call) -> Result<Self, Failure> {
+        Ok(Any { app: call.app.clone(), id: call.session.clone() })
+    }
+}
+
 impl Scope for Named {
     const TAKES_SESSION: bool = true;
 

@@ -67,7 +67,7 @@ async fn any_sqlite_tool_reads_it_while_it_is_open() {
         output => output.unwrap(),
     };
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(shown.trim(), "[('app.py', 41)] (1,) ('ok',)", "{:?}", output.stderr);
+    assert_eq!(shown.trim(), "[('app.py', 41)] (2,) ('ok',)", "{:?}", output.stderr);
 }
 
 /// `make` leaves a database at the path it is given; it must be refused with `text` and every
@@ -142,7 +142,7 @@ fn another_applications_database_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let text = "`DB` has schema version 7; this Holdpoint knows up to 1";
+    let text = "`DB` has schema version 7; this Holdpoint knows up to 2";
     refused(text, |path| {
         ours(path);
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();

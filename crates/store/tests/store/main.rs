@@ -4,6 +4,7 @@
 mod files;
 mod processes;
 mod rows;
+mod timeline;
 mod writing;
 
 use std::path::Path;

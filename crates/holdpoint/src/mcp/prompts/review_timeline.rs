@@ -4,14 +4,13 @@ use holdpoint_engine::{
     budget::{Budget, Lines},
     event::Kind,
     failure::Failure,
+    limits,
+    timeline::Ask,
 };
 use rmcp::model::{PromptMessage, Role};
 
 use super::{Argument, Given, Prompt};
-use crate::{
-    app::App,
-    tools::timeline::query::{Wanted, kind},
-};
+use crate::{app::App, tools::timeline::query::label};
 
 pub(super) const REVIEW_TIMELINE: Prompt = Prompt {
     name: "review-timeline",
@@ -22,18 +21,16 @@ pub(super) const REVIEW_TIMELINE: Prompt = Prompt {
         required: false,
     }],
     render,
-    values: |_, _| Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect(),
+    values: |_, _| Kind::labels().map(str::to_owned).collect(),
 };
 
 fn render(app: &App, given: &Given) -> Result<Vec<PromptMessage>, Failure> {
-    let kinds = given.get("kind").map(kind).transpose()?.into_iter().collect();
-    let log = &app.engine.log;
-    let wanted = Wanted::kinds(kinds);
+    let labels = given.get("kind").map(label).transpose()?.into_iter().collect();
+    let ask = Ask { labels, limit: limits::PAGE_EVENTS, ..Ask::default() };
     let mut lines = Lines::within(Budget::default());
     lines.always("These are the newest events of the Holdpoint timeline, oldest first:");
-    for record in wanted.page(log, wanted.newest(log)).records {
-        let kind = record.event.kind().as_str();
-        if !lines.push(&format!("{} {kind} {}", record.seq, record.event.line())) {
+    for fact in ask.of_ring(&app.engine.log).facts {
+        if !lines.push(&format!("{} {} {}", fact.seq(), fact.kind(), fact.text())) {
             lines.always("… (more with `timeline_query`)");
             break;
         }

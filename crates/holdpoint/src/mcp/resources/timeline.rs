@@ -3,15 +3,14 @@
 use holdpoint_engine::{
     event::{Event, Kind, Topic},
     failure::Failure,
+    limits,
+    timeline::{Ask, Fact},
 };
 use rmcp::model::ResourceContents;
 use serde_json::{Value, json};
 
 use super::{Resource, always, no_parts};
-use crate::{
-    app::App,
-    tools::timeline::query::{Wanted, kind},
-};
+use crate::{app::App, tools::timeline::query::label};
 
 pub(super) const TIMELINE: Resource = Resource {
     uri: "holdpoint://timeline",
@@ -32,23 +31,21 @@ pub(super) const OF_KIND: Resource = Resource {
     topic: Topic::Timeline,
     concerns: is_of_kind,
     read: |app, uri, part| read_kind(app, uri, part),
-    parts: |_| Kind::ALL.iter().map(|kind| kind.as_str().to_owned()).collect(),
+    parts: |_| Kind::labels().map(str::to_owned).collect(),
 };
 
 fn is_of_kind(event: &Event, part: &str) -> bool {
-    event.kind().as_str() == part
+    event.label() == part || event.kind().as_str() == part
 }
 
 fn read_kind(app: &App, uri: &str, part: &str) -> Result<ResourceContents, Failure> {
-    Ok(newest(app, uri, vec![kind(part)?]))
+    Ok(newest(app, uri, vec![label(part)?]))
 }
 
-fn newest(app: &App, uri: &str, kinds: Vec<Kind>) -> ResourceContents {
-    let log = &app.engine.log;
-    let wanted = Wanted::kinds(kinds);
-    let since = wanted.newest(log);
-    let page = wanted.page(log, since);
-    let events: Vec<Value> = page.records.iter().map(|record| record.to_json()).collect();
-    let json = json!({ "events": events, "seq": page.head });
+fn newest(app: &App, uri: &str, labels: Vec<&'static str>) -> ResourceContents {
+    let ask = Ask { labels, limit: limits::PAGE_EVENTS, ..Ask::default() };
+    let told = ask.of_ring(&app.engine.log);
+    let events: Vec<Value> = told.facts.iter().map(Fact::to_json).collect();
+    let json = json!({ "events": events, "seq": told.head });
     ResourceContents::text(json.to_string(), uri)
 }

@@ -23,7 +23,7 @@ use crate::{
     tool::{Answer, Call, Effect, Reply, Tool},
     tools::{
         debug::{report, status, wait::patience},
-        session::Named,
+        session::Any,
     },
 };
 
@@ -46,10 +46,10 @@ impl Tool for Wait {
     const ABOUT: &'static str = "Wait until a program stops (at one of `ids`), in any session. \
         Tracepoints never end it. At the deadline it says `timed_out` and where everything stands.";
     const EFFECT: Effect = Effect::Reads;
-    type Scope = Named;
+    type Scope = Any;
     type Params = Params;
 
-    async fn run(at: Named, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: Any, params: Params, call: Call) -> Result<Reply, Failure> {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         let wanted = Wanted::new(&at, &params)?;
         let cursors = cursors(&at.app);
@@ -87,7 +87,7 @@ struct Found {
 }
 
 impl Wanted {
-    fn new(named: &Named, params: &Params) -> Result<Wanted, Failure> {
+    fn new(named: &Any, params: &Params) -> Result<Wanted, Failure> {
         let sessions = &named.app.engine.sessions;
         let session = named.id.as_deref().map(|id| sessions.find(Some(id))).transpose()?;
         let ids: Vec<BreakpointId> = params.ids.iter().copied().map(BreakpointId).collect();

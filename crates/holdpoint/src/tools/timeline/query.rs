@@ -1,6 +1,7 @@
-//! `timeline_query`: events since a seq, by kind, bounded; waits for the next one when asked to.
+//! `timeline_query`: what happened, since a seq, by kind, session and text, bounded; waits for the next
+//! event when asked to. What the log no longer has, and what earlier servers saw, comes from the store.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use holdpoint_engine::{
     budget::{self, Budget, Lines},
@@ -8,15 +9,16 @@ use holdpoint_engine::{
     failure::{Code, Failure},
     ids::Seq,
     limits,
-    log::{Log, Page, Record},
+    log::{Log, Read},
+    timeline::{Ask, Fact, Timeline, Told},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    app::App,
     tool::{Answer, Call, Effect, Reply, Tool, nearest},
+    tools::session::Any,
 };
 
 pub(crate) struct Query;
@@ -25,11 +27,18 @@ pub(crate) struct Query;
 pub(crate) struct Params {
     /// Only events after this seq; 0 is the beginning. Without it: the newest ones.
     since: Option<u64>,
-    /// Only these kinds, e.g. `["note"]`.
+    /// Only events up to this seq; without `since` the newest of those.
+    until: Option<u64>,
+    /// Only these kinds, e.g. `["stopped", "output"]`; `exception` is the stops that one caused.
     #[serde(default)]
     kinds: Vec<String>,
+    /// Only events whose line holds this text, in whichever case.
+    #[serde(rename = "match")]
+    text: Option<String>,
     /// At most this many events (1 to 1000, default 50).
     limit: Option<usize>,
+    /// An earlier server's events, by the number of its run. Without it: this server's.
+    run: Option<i64>,
     /// Wait up to this many seconds for a matching event when there is none yet (default 0).
     #[serde(default)]
     timeout_s: f64,
@@ -37,78 +46,65 @@ pub(crate) struct Params {
 
 impl Tool for Query {
     const NAME: &'static str = "timeline_query";
-    const ABOUT: &'static str = "What happened, in one order: events after `since`, by kind. With \
-        `timeout_s` it waits for the next one. Pass the `seq` of any earlier answer as `since` and \
-        nothing is missed.";
+    const ABOUT: &'static str = "What happened, in one order: stops, output, exceptions, threads, \
+        notes, also of programs that have ended and servers before this one. With `timeout_s` it \
+        waits for the next. Pass the `seq` of any answer as `since` and nothing is missed.";
     const EFFECT: Effect = Effect::Reads;
-    type Scope = App;
+    type Scope = Any;
     type Params = Params;
 
-    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
-        let wanted = Wanted::new(&params)?;
-        let log = &app.engine.log;
-        let since = params.since.map_or_else(|| wanted.newest(log), Seq);
+    async fn run(at: Any, params: Params, call: Call) -> Result<Reply, Failure> {
+        let ask = ask(&params, at.id.clone())?;
+        let engine = &at.app.engine;
         // The boundary has bounded `timeout_s`. A timer of zero would still wait for its next tick.
         let patience = Duration::try_from_secs_f64(params.timeout_s).unwrap_or_default();
-        let mut page = wanted.page(log, since);
-        if page.records.is_empty() && !patience.is_zero() {
+        let mut told = engine.timeline(&ask).await?;
+        if told.facts.is_empty() && !patience.is_zero() && ask.run.is_none() {
+            let since = told.since;
             call.doing(format!("waiting for an event after seq {since}"));
-            let waited = tokio::time::timeout(patience, wanted.wait(log, since)).await;
-            page = waited.unwrap_or_else(|_| wanted.page(log, since));
-        }
-        render(&page, since, call.budget)
-    }
-}
-
-/// Which events, and how many.
-pub(crate) struct Wanted {
-    kinds: Vec<Kind>,
-    limit: usize,
-}
-
-impl Wanted {
-    fn new(params: &Params) -> Result<Self, Failure> {
-        let kinds = params.kinds.iter().map(|name| kind(name)).collect::<Result<_, _>>()?;
-        let limit = params.limit.unwrap_or(limits::PAGE_EVENTS);
-        if !(1..=limits::PAGE_EVENTS_MAX).contains(&limit) {
-            return Err(Failure::new(Code::InvalidParams, format!("parameter `limit` is {limit}"))
-                .hint(format!("`limit` is from 1 to {}", limits::PAGE_EVENTS_MAX)));
-        }
-        Ok(Wanted { kinds, limit })
-    }
-
-    pub(crate) fn kinds(kinds: Vec<Kind>) -> Self {
-        Wanted { kinds, limit: limits::PAGE_EVENTS }
-    }
-
-    fn accepts(&self, kind: Kind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-
-    pub(crate) fn page(&self, log: &Log, since: Seq) -> Page {
-        log.page(since, self.limit, |kind| self.accepts(kind))
-    }
-
-    pub(crate) fn newest(&self, log: &Log) -> Seq {
-        log.before_newest(self.limit, |kind| self.accepts(kind))
-    }
-
-    async fn wait(&self, log: &std::sync::Arc<Log>, since: Seq) -> Page {
-        let mut reader = log.reader(since);
-        loop {
-            let page = self.page(log, since);
-            if !page.records.is_empty() {
-                return page;
+            let ask = Ask { since: Some(since), ..ask.clone() };
+            let next = next(&engine.log, &ask, told.head);
+            if tokio::time::timeout(patience, next).await.is_ok() {
+                told = engine.timeline(&ask).await?;
             }
-            reader.batch(limits::NOTIFY_BATCH).await;
         }
+        let runs = engine.kept().filter(|_| params.since.is_none_or(|since| since == 0));
+        render(&told, &params, runs.filter(|_| ask.run.is_none()), call.budget)
     }
+}
+
+fn ask(params: &Params, session: Option<String>) -> Result<Ask, Failure> {
+    let limit = params.limit.unwrap_or(limits::PAGE_EVENTS);
+    if !(1..=limits::PAGE_EVENTS_MAX).contains(&limit) {
+        return Err(Failure::new(Code::InvalidParams, format!("parameter `limit` is {limit}"))
+            .hint(format!("`limit` is from 1 to {}", limits::PAGE_EVENTS_MAX)));
+    }
+    Ok(Ask {
+        run: params.run,
+        since: params.since.map(Seq),
+        until: params.until.map(Seq),
+        labels: params.kinds.iter().map(|name| label(name)).collect::<Result<_, _>>()?,
+        session,
+        text: params.text.clone().filter(|text| !text.is_empty()),
+        limit,
+    })
+}
+
+/// Returns when something after `head` matches.
+async fn next(log: &Arc<Log>, ask: &Ask, head: Seq) {
+    let mut reader = log.reader(head.max(ask.since.unwrap_or_default()));
+    let accepts = |read: &Read| match read {
+        Read::Record(record) => ask.accepts(record),
+        // It may have been among those; the answer will say.
+        Read::Gap { .. } => true,
+    };
+    while !reader.batch(limits::NOTIFY_BATCH).await.iter().any(accepts) {}
 }
 
 /// A kind by name, or a failure that names the nearest one.
-pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
-    Kind::parse(name).ok_or_else(|| {
-        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
+pub(crate) fn label(name: &str) -> Result<&'static str, Failure> {
+    Kind::labels().find(|label| *label == name).ok_or_else(|| {
+        let names: Vec<&str> = Kind::labels().collect();
         let near = nearest(name, names.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         Failure::new(Code::InvalidParams, format!("no events are of kind `{name}`"))
@@ -118,33 +114,55 @@ pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
 }
 
 /// As many events as the budget holds, and what is left.
-fn render(page: &Page, since: Seq, budget: Budget) -> Result<Reply, Failure> {
+fn render(
+    told: &Told,
+    params: &Params,
+    kept: Option<&Timeline>,
+    budget: Budget,
+) -> Result<Reply, Failure> {
     let mut lines = Lines::within(budget);
-    if let Some((first, last)) = page.gap {
+    if let Some((first, last)) = told.gap {
         lines.always(&format!("seq {first} to {last} are no longer kept"));
     }
     // Text and data say the same, and each costs the client its tokens.
-    let shown: Vec<&Record> = page.records.iter().take_while(|it| lines.push(&line(it))).collect();
-    let more = page.more + page.records.len() - shown.len();
-    let reached = shown.last().map_or(since, |record| record.seq);
+    let shown: Vec<&Fact> = told.facts.iter().take_while(|it| lines.push(&line(it))).collect();
+    let more = told.more + told.facts.len() - shown.len();
+    let reached = shown.last().map_or(told.since, |fact| fact.seq());
     if shown.is_empty() {
-        lines.always(&format!("no event after seq {since}"));
+        lines.always(&format!("no event after seq {}", told.since));
     }
     if more > 0 {
-        lines.always(&format!("… {more} more: timeline_query {{\"since\": {reached}}}"));
+        lines.always(&rest(params, more, reached));
     }
-    let next = if more > 0 { reached } else { page.head.max(reached) };
+    for run in kept.iter().flat_map(|kept| &kept.earlier) {
+        let (id, events) = (run.id.0, run.events);
+        let until = run.last_at.map(|at| format!(" until {}", at.strftime("%F %T")));
+        let until = until.unwrap_or_default();
+        lines.always(&format!("an earlier server{until}, {events} events: {{\"run\": {id}}}"));
+    }
+    let next = if more > 0 { reached } else { told.head.max(reached) };
     let data = json!({
-        "events": shown.iter().map(|record| record.to_json()).collect::<Vec<Value>>(),
+        "events": shown.iter().map(|fact| fact.to_json()).collect::<Vec<Value>>(),
         "more": more,
         "next_since": next,
-        "gap": page.gap.map(|(first, last)| json!({ "first": first, "last": last })),
+        "gap": told.gap.map(|(first, last)| json!({ "first": first, "last": last })),
+        "run": params.run.or(kept.map(|kept| kept.run.0)),
+        "earlier_runs": kept.map(|kept| kept.earlier.iter().map(|run| run.id.0).collect::<Vec<_>>()),
     });
     Ok(Answer::json(lines.into_text(), data).into())
 }
 
-fn line(record: &Record) -> String {
-    let time = record.at.strftime("%H:%M:%S%.3f");
-    let text = budget::cut(&record.event.line(), 400).replace('\n', " ⏎ ");
-    format!("{} {time} {} {text}", record.seq, record.event.kind().as_str())
+/// The call that shows what was left out.
+fn rest(params: &Params, more: usize, reached: Seq) -> String {
+    let call = match params.run {
+        Some(run) => json!({ "since": reached, "run": run }),
+        None => json!({ "since": reached }),
+    };
+    format!("… {more} more: timeline_query {call}")
+}
+
+fn line(fact: &Fact) -> String {
+    let time = fact.at().strftime("%H:%M:%S%.3f");
+    let text = budget::cut(&fact.text(), limits::TIMELINE_TEXT).replace('\n', " ⏎ ");
+    format!("{} {time} {} {text}", fact.seq(), fact.kind())
 }
