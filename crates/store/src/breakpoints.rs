@@ -28,6 +28,8 @@ pub struct Breakpoint {
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
     pub log_message: Option<String>,
+    pub hit_count_multiple: u32,
+    pub max_notifications: u32,
     pub enabled: bool,
 }
 
@@ -80,12 +82,16 @@ impl Store {
 fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusal> {
     let mut upsert = connection.prepare_cached(
         "INSERT INTO breakpoints (kind, file, line, \"column\", function,
-                                  condition, hit_condition, log_message, enabled)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                                  condition, hit_condition, log_message, hit_count_multiple,
+                                  max_notifications, enabled)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
          ON CONFLICT (kind, ifnull(file, ''), ifnull(line, 0), ifnull(\"column\", 0),
                       ifnull(function, ''))
          DO UPDATE SET condition = excluded.condition, hit_condition = excluded.hit_condition,
-                       log_message = excluded.log_message, enabled = excluded.enabled
+                       log_message = excluded.log_message,
+                       hit_count_multiple = excluded.hit_count_multiple,
+                       max_notifications = excluded.max_notifications,
+                       enabled = excluded.enabled
          RETURNING id",
     )?;
     let values = params![
@@ -97,6 +103,8 @@ fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusa
         it.condition,
         it.hit_condition,
         it.log_message,
+        it.hit_count_multiple,
+        it.max_notifications,
         it.enabled
     ];
     let id = upsert.query_row(values, |row| row.get(0))?;
@@ -122,6 +130,8 @@ fn row(row: &Row<'_>) -> rusqlite::Result<BreakpointRow> {
         condition: row.get("condition")?,
         hit_condition: row.get("hit_condition")?,
         log_message: row.get("log_message")?,
+        hit_count_multiple: row.get("hit_count_multiple")?,
+        max_notifications: row.get("max_notifications")?,
         enabled: row.get("enabled")?,
     };
     Ok(BreakpointRow { id: BreakpointId(row.get("id")?), created_at, breakpoint })

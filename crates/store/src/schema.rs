@@ -13,6 +13,7 @@ pub(crate) const APPLICATION_ID: i64 = 0x486f_6c64;
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001_breakpoints_and_launches.sql"),
     include_str!("schema/002_timeline.sql"),
+    include_str!("schema/003_tracepoints.sql"),
 ];
 
 /// Tables small enough to be checked for damage at each opening.

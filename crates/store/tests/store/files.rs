@@ -50,6 +50,23 @@ async fn a_file_of_version_1_is_read() {
     assert_eq!(store.save_breakpoint(at("app.py", 42)).await.unwrap(), BreakpointId(10));
 }
 
+/// Its breakpoints have no bounds on what they report.
+#[tokio::test]
+async fn a_file_of_version_2_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_2.sql")).unwrap();
+    let store = open(&path);
+    let rows = store.breakpoints().await.unwrap();
+    let bounds = |row: &holdpoint_store::BreakpointRow| {
+        (row.breakpoint.hit_count_multiple, row.breakpoint.max_notifications)
+    };
+    assert_eq!(rows.iter().map(bounds).collect::<Vec<_>>(), [(0, 0), (0, 0)]);
+    let bounded = Breakpoint { hit_count_multiple: 7, max_notifications: 9, ..at("app.py", 41) };
+    assert_eq!(store.save_breakpoint(bounded.clone()).await.unwrap(), BreakpointId(3));
+    assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint, bounded);
+}
+
 #[tokio::test]
 async fn any_sqlite_tool_reads_it_while_it_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -67,7 +84,7 @@ async fn any_sqlite_tool_reads_it_while_it_is_open() {
         output => output.unwrap(),
     };
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(shown.trim(), "[('app.py', 41)] (2,) ('ok',)", "{:?}", output.stderr);
+    assert_eq!(shown.trim(), "[('app.py', 41)] (3,) ('ok',)", "{:?}", output.stderr);
 }
 
 /// `make` leaves a database at the path it is given; it must be refused with `text` and every
@@ -142,7 +159,7 @@ fn another_applications_database_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let text = "`DB` has schema version 7; this Holdpoint knows up to 2";
+    let text = "`DB` has schema version 7; this Holdpoint knows up to 3";
     refused(text, |path| {
         ours(path);
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();

@@ -22,6 +22,8 @@ async fn saving_the_same_breakpoint_again_changes_it() {
         condition: Some("x > 1".into()),
         hit_condition: Some("3".into()),
         log_message: Some("x is {x}".into()),
+        hit_count_multiple: 100,
+        max_notifications: 10,
         enabled: false,
         ..at("app.py", 41)
     };
