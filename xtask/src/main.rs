@@ -8,6 +8,7 @@
 
 mod bench;
 mod docs;
+mod fuzz;
 mod install;
 mod pins;
 mod process;
@@ -31,11 +32,13 @@ Commands:
   install          install what the Rust tests need, and run nothing
   bench [NAME]     measure the release binary beside a minimal server in the same run
   docs [--check]   write the generated pages of docs/, or say which are stale
+  fuzz TARGET      feed mutated inputs to a reader, as many as one likes
 
 `cargo xtask <COMMAND> --help` says more about each.
 ";
 
-const COMMANDS: &[Command] = &[test::COMMAND, install::COMMAND, bench::COMMAND, docs::COMMAND];
+const COMMANDS: &[Command] =
+    &[test::COMMAND, install::COMMAND, bench::COMMAND, docs::COMMAND, fuzz::COMMAND];
 
 /// One subcommand; its arguments are what follows its name.
 struct Command {

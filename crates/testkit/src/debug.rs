@@ -353,7 +353,7 @@ impl Python {
 }
 
 /// A lock between processes, until dropped.
-fn held(file: &Path) -> File {
+pub(crate) fn held(file: &Path) -> File {
     let held = OpenOptions::new().create(true).truncate(false).write(true).open(file).unwrap();
     held.lock().unwrap();
     held

@@ -14,6 +14,7 @@ pub mod debug;
 pub mod http;
 pub mod listen;
 pub mod packages;
+pub mod pip;
 pub mod process;
 pub mod rpc;
 
