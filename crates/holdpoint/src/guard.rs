@@ -105,13 +105,13 @@ fn descendants() -> Vec<Pid> {
     let mut parents = std::collections::BTreeMap::new();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
-        if let Some(parent) = living_parent(pid) {
-            parents.insert(pid, parent);
+        if let Some(origin) = origin(pid) {
+            parents.insert(pid, origin);
         }
     }
     let me = rustix::process::getpid().as_raw_nonzero().get();
     let is_ours = |mut pid: i32| {
-        while let Some(parent) = parents.get(&pid) {
+        while let Some(Origin { parent, .. }) = parents.get(&pid) {
             if *parent == me {
                 return true;
             }
@@ -119,19 +119,27 @@ fn descendants() -> Vec<Pid> {
         }
         false
     };
-    parents.keys().copied().filter(|pid| is_ours(*pid)).filter_map(Pid::from_raw).collect()
+    let living = parents.iter().filter(|(_, origin)| origin.is_living).map(|(pid, _)| *pid);
+    living.filter(|pid| is_ours(*pid)).filter_map(Pid::from_raw).collect()
 }
 
-/// The parent of a process that is not a zombie: `pid (name) state parent …`.
+/// A zombie has children as long as one of its threads lives: they lead to us through it.
 #[cfg(target_os = "linux")]
-fn living_parent(pid: i32) -> Option<i32> {
+struct Origin {
+    parent: i32,
+    is_living: bool,
+}
+
+/// From `pid (name) state parent …`.
+#[cfg(target_os = "linux")]
+fn origin(pid: i32) -> Option<Origin> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name may hold anything, also brackets.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    (state != "Z" && state != "X").then_some(parent)
+    Some(Origin { parent, is_living: state != "Z" && state != "X" })
 }
 
 #[cfg(not(target_os = "linux"))]
