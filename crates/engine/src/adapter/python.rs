@@ -57,7 +57,8 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let debugger = Debugger::find(&interpreter, &around).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
     let port = listener.local_addr().map_err(no_port)?.port();
-    let spec = spec(launch, &what, &interpreter, &debugger, port);
+    let words = debugger.words(&around.home)?;
+    let spec = spec(launch, &what, &interpreter, words, port);
     let mut program = Program::start(&around.guard, &spec)?;
     let first = tokio::select! {
         accepted = tokio::time::timeout(limits::CONNECT, listener.accept()) => accepted,
@@ -131,13 +132,22 @@ async fn connect(
     let quick = Quick::new(stream).map_err(no_port)?;
     let (read, write) = tokio::io::split(quick);
     let revision = around.breakpoints.revision();
+    let breakpoints = around.breakpoints.by_file();
+    let files = breakpoints.iter().map(|(file, _)| file.as_path());
     let setup = Setup {
-        greeting: &[("pydevdAuthorize", json!({ "debugServerAccessToken": null }))],
+        greeting: &[
+            ("pydevdAuthorize", json!({ "debugServerAccessToken": null })),
+            // A condition that raises stops the program; nobody would ever learn of it otherwise.
+            (
+                "setDebuggerProperty",
+                json!({ "skipSuspendOnBreakpointException": [], "skipPrintBreakpointException": [] }),
+            ),
+        ],
         adapter_id: "python",
         // `launch`, not `attach`: only then does pydevd stop at the entry.
         begin: "launch",
-        arguments: arguments(launch, is_main),
-        breakpoints: &around.breakpoints.by_file(),
+        arguments: arguments(launch, is_main, files),
+        breakpoints: &breakpoints,
         functions: &around.breakpoints.functions(),
         exceptions: &around.breakpoints.exceptions(),
         folders: folders(launch),
@@ -159,9 +169,11 @@ fn folders(launch: &Launch) -> Vec<std::path::PathBuf> {
     folders
 }
 
-fn arguments(launch: &Launch, is_main: bool) -> Value {
+fn arguments<'a>(launch: &Launch, is_main: bool, files: impl Iterator<Item = &'a Path>) -> Value {
     json!({
         "justMyCode": launch.just_my_code,
+        // Whoever sets a breakpoint in a library wants to stop there.
+        "rules": files.map(|it| json!({ "path": literal(it), "include": true })).collect::<Value>(),
         "stopOnEntry": is_main && launch.stop_on_entry,
         "subProcess": true,
         // `sys.exit(3)` is an end, not an error.
@@ -169,6 +181,12 @@ fn arguments(launch: &Launch, is_main: bool) -> Value {
         "showReturnValue": true,
         "redirectOutput": false,
     })
+}
+
+/// A pattern that matches this path only.
+fn literal(path: &Path) -> String {
+    let escaped = |c: char| if "*?[".contains(c) { format!("[{c}]") } else { c.to_string() };
+    path.display().to_string().chars().map(escaped).collect()
 }
 
 /// What runs, in debugpy's own terms.
@@ -216,11 +234,11 @@ fn spec(
     launch: &Launch,
     what: &What,
     interpreter: &Interpreter,
-    debugger: &Debugger,
+    debugger: [OsString; 2],
     port: u16,
 ) -> Spec {
     let mut args: Vec<OsString> = vec!["-X".into(), "frozen_modules=off".into()];
-    args.extend(debugger.words());
+    args.extend(debugger);
     args.extend([
         "--connect".into(),
         format!("127.0.0.1:{port}").into(),

@@ -49,6 +49,8 @@ struct Known {
     capabilities: Capabilities,
     /// The adapter's number of a breakpoint → ours.
     breakpoints: Mutex<BTreeMap<i64, BreakpointId>>,
+    /// What a condition raised just now; the stop that it causes tells it.
+    condition_error: Mutex<Option<String>>,
     /// Python's own debugger is on the other end, which can do more than the protocol says.
     is_pydevd: bool,
     /// Set once our helper is in the program.

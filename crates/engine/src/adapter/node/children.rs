@@ -16,6 +16,7 @@ use tokio::{
 };
 
 use crate::{
+    adapter::write_once,
     backend::cdp::BOOT_NAME,
     failure::{Code, Failure},
 };
@@ -49,7 +50,7 @@ impl Door {
         let path = folder.join(format!("{}-{number}.pipe", std::process::id()));
         let opened = || {
             std::fs::create_dir_all(&folder)?;
-            write_once(&boot)?;
+            write_once(&boot, BOOT)?;
             if path.exists() {
                 // Left by a server of the same process id that was killed.
                 std::fs::remove_file(&path)?;
@@ -105,14 +106,4 @@ impl Drop for Door {
             tracing::debug!(%error, "a pipe is gone already");
         }
     }
-}
-
-/// Whole or not at all: another server may read it now.
-fn write_once(boot: &Path) -> std::io::Result<()> {
-    if std::fs::read_to_string(boot).is_ok_and(|text| text == BOOT) {
-        return Ok(());
-    }
-    let new = boot.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&new, BOOT)?;
-    std::fs::rename(new, boot)
 }

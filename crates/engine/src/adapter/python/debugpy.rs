@@ -11,7 +11,7 @@ use tokio::process::Command;
 
 use super::interpreter::Interpreter;
 use crate::{
-    adapter::Around,
+    adapter::{Around, write_once},
     failure::{Code, Failure},
 };
 
@@ -22,10 +22,15 @@ const OLDEST: (u32, u32) = (1, 8);
 /// A download on a slow line.
 const INSTALL: Duration = Duration::from_secs(180);
 
+/// What Python runs: it sees to tracebacks, then runs the debugger.
+const BOOT: &str = include_str!("boot.py");
+/// The debugger leaves files alone whose names end so.
+const BOOT_NAME: &str = "holdpoint_debugpy_launcher.py";
+
 pub(super) enum Debugger {
-    /// `python -m debugpy`
+    /// The interpreter's own.
     Own,
-    /// `python FOLDER/debugpy`
+    /// Ours, in this folder.
     Provided(PathBuf),
 }
 
@@ -44,11 +49,16 @@ impl Debugger {
         Ok(Debugger::Provided(folder.join("debugpy")))
     }
 
-    pub(super) fn words(&self) -> Vec<OsString> {
-        match self {
-            Debugger::Own => vec!["-m".into(), "debugpy".into()],
-            Debugger::Provided(folder) => vec![folder.into()],
-        }
+    /// The script to run, and its first argument.
+    pub(super) fn words(&self, home: &Path) -> Result<[OsString; 2], Failure> {
+        let boot = home.join("python").join(BOOT_NAME);
+        write_once(&boot, BOOT).map_err(|error| {
+            Failure::new(Code::LaunchFailed, format!("cannot write `{}`: {error}", boot.display()))
+        })?;
+        Ok(match self {
+            Debugger::Own => [boot.into(), OsString::new()],
+            Debugger::Provided(folder) => [boot.into(), folder.into()],
+        })
     }
 }
 

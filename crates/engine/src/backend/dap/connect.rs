@@ -2,9 +2,8 @@
 //! then events become signals until the connection ends.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use holdpoint_dap::{
@@ -25,6 +24,10 @@ use crate::{
     ids::BreakpointId,
     limits,
 };
+
+/// How pydevd says that a breakpoint's condition raised; it stops then.
+const CONDITION_RAISED: &str =
+    "pydevd: Error while evaluating expression in conditional breakpoint";
 
 /// How to open a session with an adapter.
 pub struct Setup<'a> {
@@ -70,7 +73,8 @@ impl Dap {
         let is_pydevd = setup.adapter_id == "python";
         let known = Known {
             capabilities,
-            breakpoints: Mutex::new(BTreeMap::new()),
+            breakpoints: Mutex::default(),
+            condition_error: Mutex::default(),
             is_pydevd,
             helper: tokio::sync::OnceCell::new(),
             folders: setup.folders.clone(),
@@ -137,8 +141,9 @@ impl Dap {
         match event {
             Event::Stopped(stopped) => {
                 let known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
-                let stopped = translate::stopped(stopped, &known);
+                let mut stopped = translate::stopped(stopped, &known);
                 drop(known);
+                stopped.text = stopped.text.or_else(|| self.condition_error().take());
                 Some(Signal::Stopped(self.entered(stopped)))
             }
             Event::Continued(continued) => {
@@ -150,6 +155,11 @@ impl Dap {
                 t::ThreadReason::Exited => Signal::ThreadEnded { thread: thread.thread_id },
                 _ => Signal::ThreadStarted { thread: thread.thread_id, name: None },
             }),
+            Event::Output(output) if output.output.starts_with(CONDITION_RAISED) => {
+                let why = translate::last_line(&output.output);
+                *self.condition_error() = Some(format!("the breakpoint's condition failed: {why}"));
+                None
+            }
             Event::Output(output) => {
                 // The program's own output comes by its pipes; twice would be a lie.
                 let own = matches!(
@@ -168,6 +178,12 @@ impl Dap {
             Event::Terminated(_) => Some(Signal::Ended),
             _ => None,
         }
+    }
+}
+
+impl Dap {
+    fn condition_error(&self) -> MutexGuard<'_, Option<String>> {
+        self.known.condition_error.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -31,9 +31,20 @@ pub(super) fn binding(answer: Option<&t::Breakpoint>) -> Binding {
         Some(line) if answer.verified => {
             Binding::At { line, column: answer.column.and_then(|it| u32::try_from(it).ok()) }
         }
-        _ => Binding::Not {
-            why: answer.message.clone().unwrap_or_else(|| "its file is not loaded yet".to_owned()),
-        },
+        _ => Binding::Not { why: why_not(answer.message.as_deref()) },
+    }
+}
+
+/// What adapters say is made for people with an editor.
+fn why_not(message: Option<&str>) -> String {
+    match message {
+        None => "its file is not loaded yet".to_owned(),
+        Some(message) if message.contains("justMyCode") => {
+            "it is in a library, which this launch leaves out; `debug_restart` takes it in, as does \
+             `just_my_code: false`"
+                .to_owned()
+        }
+        Some(message) => last_line(message),
     }
 }
 

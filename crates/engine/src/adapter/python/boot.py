@@ -1,0 +1,41 @@
+# Holdpoint: starts a Python program under its debugger: boot.py DEBUGPY-FOLDER [ARGUMENT…].
+# The debugger does not trace a file that is named as this one is.
+import os
+import sys
+
+
+def is_ours(name):
+    name = name.replace("\\", "/")
+    is_runpy = name.endswith("/runpy.py") or name == "<frozen runpy>"
+    return name == __file__ or is_runpy or "/debugpy/" in name or "/pydevd" in name
+
+
+def hook(kind, error, trace):
+    """Tracebacks begin with the program, not with the debugger that started it."""
+    while trace is not None and is_ours(trace.tb_frame.f_code.co_filename):
+        trace = trace.tb_next
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
+
+
+def find_debugger(folder):
+    # In safe-path mode Python does not put this script's folder there.
+    if sys.path and sys.path[0] == os.path.dirname(__file__):
+        del sys.path[0]
+    if folder:
+        # Only for the import: what lies beside it is not the program's.
+        sys.path.insert(0, os.path.dirname(folder))
+    from debugpy.common import log
+    from debugpy.server import cli
+
+    if folder:
+        del sys.path[0]
+    # For a log that nobody keeps it would read what every installed package says of itself, twice:
+    # slow, and library code that runs before the first line.
+    log.describe_environment = lambda header: None
+    return cli
+
+
+cli = find_debugger(sys.argv[1])
+del sys.argv[1]
+sys.excepthook = hook
+cli.main()
