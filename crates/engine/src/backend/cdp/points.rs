@@ -65,11 +65,13 @@ impl Points {
         hits
     }
 
-    /// Those without any condition that are bound to a line.
+    /// Those without any condition that are bound to a line, wherever in it.
     pub(super) fn plain_on(&self, file: &Path, line: u32) -> Vec<BreakpointId> {
         let here = self.files.get(file).into_iter().flatten();
         let is_plain = |point: &&Point| {
-            point.wanted.condition.is_none() && point.wanted.hit_condition.is_none()
+            let wanted = &point.wanted;
+            let is_bare = wanted.condition.is_none() && wanted.hit_condition.is_none();
+            is_bare && wanted.column.is_none()
         };
         let is_there =
             |point: &&Point| matches!(point.binding, Binding::At { line: at, .. } if at == line);

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, sync::PoisonError};
 
 use holdpoint_cdp::{
-    Event, Origin,
+    Event, Origin, Script,
     types::{
         Paused, RemoteObject, ScriptParsed,
         debugger::{RemoveBreakpoint, Resume, SetAsyncCallStackDepth, StepInto},
@@ -20,7 +20,7 @@ use super::{
     value,
 };
 use crate::{
-    backend::{FrameId, Signal, StopReason, Stopped},
+    backend::{FrameId, Signal, Step, StopReason, Stopped},
     ids::BreakpointId,
     limits,
 };
@@ -145,6 +145,10 @@ impl Watch {
         if is_start && hits.is_empty() {
             hits = self.standing_on(&paused);
         }
+        let is_step = matches!(asked, Asked::Step(_));
+        if is_step && hits.is_empty() && self.is_nobodys(&paused) {
+            return self.leave(&paused).await;
+        }
         let reason = reason(&paused, &hits, asked, is_entry);
         let Some(reason) = reason.filter(|_| !is_start || is_entry || !hits.is_empty()) else {
             return self.go_on().await;
@@ -245,6 +249,28 @@ impl Watch {
     fn is_before_program(&self, paused: &Paused) -> bool {
         let top = self.top_script(paused);
         top.is_some_and(|(url, origin)| origin == Origin::Internal || url.starts_with("wasm:"))
+    }
+
+    /// A step came out of the user's code into Node's own, which V8 shows although it was told not to.
+    fn is_nobodys(&self, paused: &Paused) -> bool {
+        !inspect::is_exception(paused) && self.is_before_program(paused)
+    }
+
+    /// Back to the user's code; where none waits for it, the program goes on.
+    async fn leave(&self, paused: &Paused) -> Result<(), Unheard> {
+        let is_awaited = {
+            let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_users = |script: &Script| script.origin != Origin::Internal;
+            let mut frames = paused.call_frames.iter();
+            frames.any(|it| sources.scripts().get(&it.location.script_id).is_some_and(is_users))
+        };
+        if !is_awaited {
+            return self.go_on().await;
+        }
+        if let Err(failure) = self.cdp.step(THREAD, Step::Out).await {
+            tracing::debug!(%failure, "a step ends in Node itself");
+        }
+        Ok(())
     }
 
     fn is_at_entry(&self, paused: &Paused) -> bool {
