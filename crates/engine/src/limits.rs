@@ -144,6 +144,8 @@ pub const SESSIONS: usize = 16;
 pub const SOURCE_BYTES: u64 = 16 * 1024 * 1024;
 /// Bytes of one source line that is shown; minified files have lines of megabytes.
 pub const SOURCE_LINE: usize = 200;
+/// From this column on, a place is named with it: only lines that no person wrote are so long.
+pub const COLUMN_TELLS: u32 = 120;
 /// Lines shown before and after a stop.
 pub const SOURCE_CONTEXT: u32 = 3;
 /// Variables of one scope that are looked at.

@@ -41,20 +41,34 @@ pub fn snippet(
     Some(SourceView { text: shown.collect::<Vec<_>>().join("\n"), lines })
 }
 
-/// A long line, cut to what stands around the column.
+/// A long line, cut to what stands around the column, which is marked.
 fn around(line: &str, column: Option<u32>) -> String {
     if line.len() <= limits::SOURCE_LINE {
         return line.trim_end().to_owned();
     }
-    let at = column.map_or(0, |column| usize::try_from(column).unwrap_or(0).saturating_sub(1));
+    let at = column.map_or(0, |column| offset(line, column));
     let start =
         line.floor_char_boundary(at.saturating_sub(limits::SOURCE_LINE / 2).min(line.len()));
     let end = line.floor_char_boundary((start + limits::SOURCE_LINE).min(line.len()));
-    let part = line.get(start..end).unwrap_or_default();
+    let here = line.floor_char_boundary(at.clamp(start, end));
+    let (ahead, rest) = (line.get(start..here), line.get(here..end));
+    let marker = if at > 0 { "▸" } else { "" };
+    let part = format!("{}{marker}{}", ahead.unwrap_or_default(), rest.unwrap_or_default());
     let before = if start > 0 { format!("…{start} bytes… ") } else { String::new() };
     let after =
         if end < line.len() { format!(" …{} bytes…", line.len() - end) } else { String::new() };
     budget::cut(&format!("{before}{part}{after}"), limits::SOURCE_LINE + 64)
+}
+
+/// Columns count UTF-16 units from 1, as JavaScript does and the protocols do by default.
+fn offset(line: &str, column: u32) -> usize {
+    let mut units = 1;
+    let reached = line.char_indices().find(|(_, c)| {
+        let is_there = units >= column;
+        units += u32::try_from(c.len_utf16()).unwrap_or(1);
+        is_there
+    });
+    reached.map_or(line.len(), |(at, _)| at)
 }
 
 /// A file as a reader in `cwd` would write it.
@@ -83,5 +97,7 @@ mod tests {
         let line = "x".repeat(5_000);
         let cut = around(&line, Some(2_500));
         assert!(cut.len() < limits::SOURCE_LINE + 100 && cut.contains("bytes…"));
+        let line = format!("{}here{}", "é".repeat(300), "y".repeat(300));
+        assert!(around(&line, Some(301)).contains("é▸herey"), "{}", around(&line, Some(301)));
     }
 }

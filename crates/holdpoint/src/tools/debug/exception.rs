@@ -72,7 +72,7 @@ impl Tool for Exception {
 
 fn head(number: usize, frame: &Frame, session: &Session, mark: bool) -> String {
     let here = if mark { "  ← your code" } else { "" };
-    format!("#{number} {} ({}:{}){here}", frame.function, report::place(frame, session), frame.line)
+    format!("#{number} {} ({}){here}", frame.function, report::spot(frame, session))
 }
 
 async fn describe(at: &Stopped, frame: &Frame, lines: &mut Lines) -> Value {

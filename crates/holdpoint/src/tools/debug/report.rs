@@ -62,7 +62,7 @@ fn header(session: &Session, shown: &Shown) -> String {
     let stop = &shown.stop;
     let hits: Vec<String> = stop.hits.iter().map(|id| format!(" {id}")).collect();
     let place = match shown.stack.frames.first() {
-        Some(top) => format!(" at {}:{} in {}", place(top, session), top.line, top.function),
+        Some(top) => format!(" at {} in {}", spot(top, session), top.function),
         None => String::new(),
     };
     let what =
@@ -79,7 +79,14 @@ fn header(session: &Session, shown: &Shown) -> String {
     )
 }
 
-pub(crate) fn place(frame: &Frame, session: &Session) -> String {
+/// `orders.py:19`, with a column where the line alone says too little: `bundle.js:1:20305`.
+pub(crate) fn spot(frame: &Frame, session: &Session) -> String {
+    let column = frame.column.filter(|column| *column >= limits::COLUMN_TELLS);
+    let column = column.map(|column| format!(":{column}")).unwrap_or_default();
+    format!("{}:{}{column}", place(frame, session), frame.line)
+}
+
+fn place(frame: &Frame, session: &Session) -> String {
     match (&frame.file, &frame.place) {
         (Some(file), _) => inspect::place(file, &session.launch.cwd),
         (None, Some(place)) => place.clone(),

@@ -72,8 +72,7 @@ impl Tool for Stack {
 /// `#0   process                        (orders.py:19)`; `·` marks code that is not the user's.
 pub(super) fn line(number: usize, frame: &Frame, session: &Session) -> String {
     let mark = if frame.is_user { " " } else { "·" };
-    let place = report::place(frame, session);
-    format!("#{number:<3}{mark}{:<30} ({place}:{})", frame.function, frame.line)
+    format!("#{number:<3}{mark}{:<30} ({})", frame.function, report::spot(frame, session))
 }
 
 fn row(number: usize, frame: &Frame) -> Value {

@@ -44,9 +44,11 @@ pub(crate) fn row(session: &Session) -> (String, Value) {
     let view = session.view();
     let (state, detail) = match (&view.status, &view.stop) {
         (State::Stopped, Some(shown)) => {
-            let place = shown.stack.frames.first().map(|top| {
-                format!(" at {}:{} in {}", report::place(top, session), top.line, top.function)
-            });
+            let place = shown
+                .stack
+                .frames
+                .first()
+                .map(|top| format!(" at {} in {}", report::spot(top, session), top.function));
             ("stopped", format!(" ({}){}", shown.stop.reason.as_str(), place.unwrap_or_default()))
         }
         (State::Ended, _) => {
