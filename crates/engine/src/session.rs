@@ -129,11 +129,11 @@ impl Session {
     }
 
     pub async fn resume(&self) -> Result<(), Failure> {
-        self.command(|reply| Command::Resume { reply }).await
+        self.go(|reply| Command::Resume { reply }).await
     }
 
     pub async fn step(&self, thread: Option<ThreadKey>, step: Step) -> Result<(), Failure> {
-        self.command(|reply| Command::Step { thread, step, reply }).await
+        self.go(|reply| Command::Step { thread, step, reply }).await
     }
 
     pub async fn pause(&self) -> Result<(), Failure> {
@@ -301,6 +301,18 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// A program that dies as it is told to go on did go on: how it ended is what there is to tell.
+    async fn go(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {
+        let was_alive = self.view().status != Status::Ended;
+        match self.command(make).await {
+            Err(failure) if was_alive && failure.code == Code::SessionEnded => {
+                tokio::time::timeout(limits::DRAIN, self.ended()).await.map_err(|_| failure)?;
+                Ok(())
+            }
+            answer => answer,
+        }
     }
 
     async fn command(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {

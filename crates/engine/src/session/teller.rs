@@ -55,9 +55,10 @@ impl Teller {
     pub(super) async fn follow_output(&self) {
         loop {
             self.output.has_news().await;
-            self.output();
-            // Not to wait for anything: to make one event of what comes at once.
+            // Not to wait for anything: to make one event of what comes at once. Python writes the
+            // words of one `print` one by one.
             tokio::time::sleep(limits::OUTPUT_EVERY).await;
+            self.output();
         }
     }
 
