@@ -83,6 +83,32 @@ fn a_launch_of_nothing_is_refused() {
 }
 
 #[test]
+fn a_launch_with_a_breakpoint_nowhere_is_refused() {
+    let mut debug = start();
+    let shop = fixture("shop.py");
+    for (point, wanted) in [
+        (json!({ "file": "no/such.py", "line": 1 }), vec!["[E_NOT_FOUND]", "no/such.py", "hint:"]),
+        (json!({ "file": "shop.py", "line": 999 }), vec!["[E_INVALID_PARAMS]", "lines, not 999"]),
+        (json!({ "file": "shop.py", "line": 0 }), vec!["[E_INVALID_PARAMS]", "begin at 1"]),
+        (json!({ "file": "shop.py" }), vec!["[E_INVALID_PARAMS]", "`line`"]),
+        (
+            json!({ "file": "shop.py", "line": 3, "hit_condition": "often" }),
+            vec!["[E_INVALID_PARAMS]", "often"],
+        ),
+        (
+            json!({ "file": "shop.py", "line": 3, "when": "x" }),
+            vec!["[E_INVALID_PARAMS]", "`when`", "condition"],
+        ),
+    ] {
+        let right = json!({ "file": "shop.py", "line": 3 });
+        let arguments = json!({ "program": shop, "breakpoints": [right, point] });
+        debug.fails("debug_launch", arguments).has(&wanted);
+    }
+    debug.ok("breakpoint_list", json!({})).has(&["no breakpoints"]);
+    debug.ok("debug_status", json!({})).has(&["no sessions"]);
+}
+
+#[test]
 fn an_interpreter_that_is_not_one_is_named() {
     let mut debug = start();
     let shop = fixture("shop.py");

@@ -23,17 +23,17 @@ pub(crate) struct Short;
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
     /// The source file, absolute or relative to the program's folder.
-    file: Option<PathBuf>,
+    pub(crate) file: Option<PathBuf>,
     #[schemars(range(min = 1))]
-    line: Option<u32>,
-    column: Option<u32>,
+    pub(crate) line: Option<u32>,
+    pub(crate) column: Option<u32>,
     /// Instead of `line`: wherever a function of this name begins, `total` or `Cart.total`; only in
     /// `file`, if that is given.
-    function: Option<String>,
+    pub(crate) function: Option<String>,
     /// Stop only when this is true, in the program's language.
-    condition: Option<String>,
+    pub(crate) condition: Option<String>,
     /// Stop only at some hits: `3`, `>= 5`, `% 10`.
-    hit_condition: Option<String>,
+    pub(crate) hit_condition: Option<String>,
 }
 
 impl Tool for Set {
@@ -62,17 +62,12 @@ impl Tool for Short {
 }
 
 async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
-    let place = params.place(app)?;
-    if let Some(hits) = &params.hit_condition {
-        HitTest::parse(hits)?;
-    }
-    if let Some(condition) = &params.condition {
+    let asked = params.asked(|file| find(app, file))?;
+    if let Some(condition) = &asked.condition {
         for session in app.engine.sessions.all() {
-            session.check_condition(place.file(), condition).await?;
+            session.check_condition(asked.place.file(), condition).await?;
         }
     }
-    let Params { condition, hit_condition, .. } = params;
-    let asked = Asked { place, condition, hit_condition };
     let breakpoint = app.engine.sessions.breakpoints.set(asked)?;
     app.engine.memory().await.keep(&breakpoint).await;
     let fate = bind::sync(app, &breakpoint).await?;
@@ -81,8 +76,23 @@ async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
 }
 
 impl Params {
-    fn place(&self, app: &App) -> Result<Place, Failure> {
-        let file = self.file.as_deref().map(|file| find(app, file)).transpose()?;
+    /// What is wanted, checked as far as it can be without a program.
+    pub(crate) fn asked(
+        self,
+        find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
+    ) -> Result<Asked, Failure> {
+        let place = self.place(find)?;
+        if let Some(hits) = &self.hit_condition {
+            HitTest::parse(hits)?;
+        }
+        Ok(Asked { place, condition: self.condition, hit_condition: self.hit_condition })
+    }
+
+    fn place(
+        &self,
+        find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
+    ) -> Result<Place, Failure> {
+        let file = self.file.as_deref().map(find).transpose()?;
         match (file, self.line, &self.function) {
             (Some(file), Some(line), None) => {
                 check_line(&file, line)?;

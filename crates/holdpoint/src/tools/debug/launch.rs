@@ -7,7 +7,7 @@ use std::{
 };
 
 use holdpoint_engine::{
-    breakpoints::{Asked, Place},
+    breakpoints::Asked,
     failure::{Code, Failure},
     ids::Epoch,
     launch::Launch as Spec,
@@ -19,6 +19,7 @@ use super::report;
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
+    tools::breakpoint::set,
 };
 
 pub(crate) struct Launch;
@@ -43,7 +44,8 @@ pub(crate) struct Params {
     pub(crate) env: BTreeMap<String, String>,
     /// Stop before the first line (default true).
     pub(crate) stop_on_entry: Option<bool>,
-    /// Breakpoints to set first: `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.
+    /// Breakpoints to set first, as `breakpoint_set` takes them:
+    /// `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.
     #[serde(default)]
     pub(crate) breakpoints: Vec<Point>,
     /// Written to the program's stdin, which then ends.
@@ -56,10 +58,14 @@ pub(crate) struct Params {
     pub(crate) timeout_s: Option<f64>,
 }
 
+/// As `breakpoint_set` takes it.
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Point {
-    file: PathBuf,
-    line: u32,
+    file: Option<PathBuf>,
+    line: Option<u32>,
+    column: Option<u32>,
+    function: Option<String>,
     condition: Option<String>,
     hit_condition: Option<String>,
 }
@@ -77,8 +83,10 @@ impl Tool for Launch {
         let patience = super::wait::patience(params.timeout_s, Self::TIMEOUT);
         let spec = resolve(&params)?;
         let sessions = &app.engine.sessions;
-        for point in params.breakpoints {
-            let breakpoint = sessions.breakpoints.set(point.asked(&spec.cwd))?;
+        let points = params.breakpoints.into_iter().map(|point| point.asked(&spec.cwd));
+        // All are right before one is set.
+        for asked in points.collect::<Result<Vec<_>, Failure>>()? {
+            let breakpoint = sessions.breakpoints.set(asked)?;
             app.engine.memory().await.keep(&breakpoint).await;
         }
         call.doing(format!("starting {}", spec.title()));
@@ -129,10 +137,13 @@ pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
 }
 
 impl Point {
-    fn asked(self, cwd: &Path) -> Asked {
-        let file = absolute(cwd, &self.file);
-        let place = Place::Line { file, line: self.line, column: None };
-        Asked { place, condition: self.condition, hit_condition: self.hit_condition }
+    fn asked(self, cwd: &Path) -> Result<Asked, Failure> {
+        let Point { file, line, column, function, condition, hit_condition } = self;
+        let params = set::Params { file, line, column, function, condition, hit_condition };
+        params.asked(|file| {
+            let whole = absolute(cwd, file);
+            if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file")) }
+        })
     }
 }
 
