@@ -68,6 +68,11 @@ impl Debug {
         Debug { rpc, mark, interpreter: python.path.clone(), _home: home }
     }
 
+    /// The server's own folder.
+    pub fn home(&self) -> &Path {
+        self._home.path()
+    }
+
     /// Launches a program; `more` is on top of the program and its interpreter.
     #[track_caller]
     pub fn launch(&mut self, program: &Path, more: Value) -> Said {
