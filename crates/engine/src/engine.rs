@@ -16,12 +16,14 @@ use crate::{
     log::Log,
     memory::{Memory, Restored},
     sessions::Sessions,
+    snapshots::Snapshots,
     timeline::{Ask, Timeline, Told},
 };
 
 pub struct Engine {
     pub log: Arc<Log>,
     pub sessions: Arc<Sessions>,
+    pub snapshots: Snapshots,
     /// Opened when first needed.
     memory: OnceCell<Arc<Memory>>,
     location: Location,
@@ -50,6 +52,7 @@ impl Engine {
         Arc::new(Engine {
             log,
             sessions,
+            snapshots: Snapshots::default(),
             memory: OnceCell::new(),
             location,
             timeline: OnceLock::new(),

@@ -19,4 +19,5 @@ pub mod memory;
 pub mod process;
 pub mod session;
 pub mod sessions;
+pub mod snapshots;
 pub mod timeline;

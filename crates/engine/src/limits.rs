@@ -157,6 +157,26 @@ pub const VALUE_BYTES: usize = 200;
 /// Changed variables told with a stop.
 pub const CHANGES: usize = 12;
 
+// Snapshots.
+
+/// Frames whose variables a snapshot keeps, the innermost.
+pub const SNAPSHOT_FRAMES: usize = 5;
+/// Values of one snapshot, over all levels: about 300 kB.
+pub const SNAPSHOT_VALUES: usize = 1_000;
+/// Parts of one value.
+pub const SNAPSHOT_PARTS: usize = 100;
+/// Levels inside of values, when the call does not say and at the most.
+pub const SNAPSHOT_DEPTH: usize = 2;
+pub const SNAPSHOT_DEPTH_MAX: usize = 5;
+/// How long it may take; then it keeps what it has.
+pub const SNAPSHOT_TIME: Duration = Duration::from_secs(5);
+/// Snapshots at once; the oldest is forgotten.
+pub const SNAPSHOTS: usize = 20;
+/// Stops of one session that are remembered by the variables that were told with them.
+pub const STOPS: usize = 50;
+/// Bytes of a snapshot's label.
+pub const LABEL_BYTES: usize = 64;
+
 // Node.
 
 /// A program that runs stops within this when it is asked to; one that does not waits for events.

@@ -11,7 +11,7 @@ mod teller;
 mod view;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -34,6 +34,7 @@ use crate::{
     breakpoints::{Breakpoints, Place},
     failure::{Code, Failure},
     ids::{Epoch, SessionId, TargetId, ThreadKey},
+    inspect::{self, Snapshot},
     launch::Launch,
     limits,
     log::Log,
@@ -54,6 +55,8 @@ pub struct Session {
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     /// The variables of the last stop that was told, by function, to say what changed.
     told: Mutex<Option<(String, BTreeMap<String, String>)>>,
+    /// The stops that were told, oldest first.
+    stops: Mutex<VecDeque<Arc<Snapshot>>>,
 }
 
 /// The connections, shared by the actor (which changes them) and the readers.
@@ -120,6 +123,7 @@ impl Session {
             tell,
             stdin: Arc::new(tokio::sync::Mutex::new(stdin)),
             told: Mutex::default(),
+            stops: Mutex::default(),
         })
     }
 
@@ -244,6 +248,22 @@ impl Session {
     pub async fn thread_name(&self, key: ThreadKey) -> Option<String> {
         let threads = self.backend(key.target).ok()?.threads().await.ok()?;
         threads.into_iter().find(|it| it.id == key.thread).map(|it| it.name)
+    }
+
+    /// Remembers a stop by the variables that were told with it.
+    pub fn remember(&self, shown: &Shown, variables: &inspect::Locals) {
+        let mut stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
+        stops.retain(|stop| stop.seq != shown.seq);
+        stops.push_back(Arc::new(Snapshot::of_stop(self.id, shown, variables)));
+        while stops.len() > limits::STOPS {
+            stops.pop_front();
+        }
+    }
+
+    /// The stops that are remembered, oldest first.
+    pub fn stops(&self) -> Vec<Arc<Snapshot>> {
+        let stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
+        stops.iter().cloned().collect()
     }
 
     /// Remembers the variables of a stop and gives those of the stop before it, if it was in the same

@@ -29,6 +29,8 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<debug::source::Source>(),
     entry::<debug::set_variable::SetVariable>(),
     entry::<debug::exception::Exception>(),
+    entry::<debug::snapshot::Snapshot>(),
+    entry::<debug::diff::Diff>(),
     entry::<debug::restart::Restart>(),
     entry::<debug::status::Status>(),
     entry::<breakpoint::set::Set>(),

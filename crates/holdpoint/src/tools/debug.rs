@@ -1,6 +1,7 @@
 //! Line debugging: start a program, stop it, look, step, evaluate.
 
 pub(crate) mod r#continue;
+pub(crate) mod diff;
 pub(crate) mod evaluate;
 pub(crate) mod exception;
 pub(crate) mod input;
@@ -11,6 +12,7 @@ pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod restart;
 pub(crate) mod set_variable;
+pub(crate) mod snapshot;
 pub(crate) mod source;
 pub(crate) mod stack;
 pub(crate) mod status;

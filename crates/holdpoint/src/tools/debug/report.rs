@@ -36,7 +36,7 @@ async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, 
     if let Some(top) = shown.stack.frames.first()
         && let Ok(backend) = session.backend(shown.stop.thread.target)
     {
-        text += &changed(session, &backend, top).await;
+        text += &changed(session, &backend, shown, top).await;
     }
     text += &new_output(&session.output.since(since, None));
     let data = json!({
@@ -102,8 +102,9 @@ fn around(top: &Frame) -> Option<String> {
 }
 
 /// What is new or different since the last stop in the same function; at the first, everything.
-async fn changed(session: &Session, backend: &Backend, top: &Frame) -> String {
+async fn changed(session: &Session, backend: &Backend, shown: &Shown, top: &Frame) -> String {
     let Ok(locals) = inspect::locals(backend, &top.id).await else { return String::new() };
+    session.remember(shown, &locals);
     let now: BTreeMap<String, String> =
         locals.iter().map(|it| (it.name.clone(), it.value.text.clone())).collect();
     let first = BTreeMap::new();
