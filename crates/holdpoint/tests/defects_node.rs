@@ -99,6 +99,29 @@ fn variables_of_every_scope_are_one_line_each() {
 }
 
 #[test]
+fn closures_and_this_are_shown() {
+    let main = "\
+function counter(step) {
+  let total = 0;
+  return {
+    name: 'visits',
+    add(times) {
+      total += step * times;
+      return total;
+    },
+  };
+}
+counter(3).add(2);
+";
+    let mut desk = Desk::with(&[("main.js", main)]);
+    desk.run_to("main.js", 7);
+    let locals = desk.debug.ok("debug_variables", json!({}));
+    locals.has(&["times: number = 2", r#"name: "visits""#]);
+    let closure = desk.debug.ok("debug_variables", json!({ "scope": "closure" }));
+    closure.has(&["total: number = 6", "step: number = 3"]);
+}
+
+#[test]
 fn values_are_spelt_as_javascript_does() {
     let mut desk = Desk::with(&[("main.js", "const a = 1;\n")]);
     desk.launch(json!({}));
