@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
+import { hitting } from "./hits.mjs";
 import {
   BINARY,
   HANDSHAKE,
@@ -58,6 +59,7 @@ export function suite(sdk) {
   listing({ sdk, each, ways });
   calling({ sdk, each, ways });
   pushing({ sdk, each, ways, handshakeWays });
+  hitting({ sdk, each, ways, handshakeWays });
   waiting({ sdk, each, ways, handshakeWays });
   together({ sdk, each, ways, stdioWays, isLasting });
 }

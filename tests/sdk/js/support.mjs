@@ -14,6 +14,8 @@ export const HANDSHAKE = "2025-11-25";
 export const STATELESS = "2026-07-28";
 
 export const NOTE = "notifications/timeline/note";
+export const HIT = "notifications/breakpoint/hit";
+export const STATE = "notifications/debug/session_state";
 export const LOG = "notifications/message";
 export const UPDATED = "notifications/resources/updated";
 

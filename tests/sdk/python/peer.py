@@ -12,6 +12,8 @@ HANDSHAKE = "2025-11-25"
 STATELESS = "2026-07-28"
 
 NOTE = "notifications/timeline/note"
+HIT = "notifications/breakpoint/hit"
+STATE = "notifications/debug/session_state"
 LOG = "notifications/message"
 UPDATED = "notifications/resources/updated"
 

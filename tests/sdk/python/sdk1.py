@@ -7,7 +7,7 @@ from mcp import ClientSession, types
 from mcp.shared.exceptions import McpError as ProtocolError
 from pydantic import RootModel
 
-from peer import NOTE, Hello, Inbox, Peer, Pending, Way, wire
+from peer import HIT, NOTE, STATE, Hello, Inbox, Peer, Pending, Way, wire
 from server import Server
 from transport import open_transport
 
@@ -19,7 +19,17 @@ class TimelineNote(types.Notification[dict, Literal["notifications/timeline/note
     params: dict
 
 
-class AnyNotification(RootModel[types.ServerNotificationType | TimelineNote]):
+class BreakpointHit(types.Notification[dict, Literal["notifications/breakpoint/hit"]]):
+    method: Literal["notifications/breakpoint/hit"] = HIT
+    params: dict
+
+
+class SessionState(types.Notification[dict, Literal["notifications/debug/session_state"]]):
+    method: Literal["notifications/debug/session_state"] = STATE
+    params: dict
+
+
+class AnyNotification(RootModel[types.ServerNotificationType | TimelineNote | BreakpointHit | SessionState]):
     pass
 
 

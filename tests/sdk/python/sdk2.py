@@ -8,7 +8,7 @@ from mcp.client.extension import ClientExtension, NotificationBinding
 from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPError as ProtocolError
 
-from peer import NOTE, STATELESS, UPDATED, Hello, Inbox, Peer, Pending, Way, wire
+from peer import HIT, NOTE, STATE, STATELESS, UPDATED, Hello, Inbox, Peer, Pending, Way, wire
 from server import Server
 from transport import open_transport
 
@@ -19,7 +19,7 @@ class AnyParams(types.NotificationParams):
     model_config = {"extra": "allow"}
 
 
-class TimelineNotes(ClientExtension):
+class OurNotifications(ClientExtension):
     """2.x drops a notification that nobody asked for by its name."""
 
     identifier = "dev.holdpoint/timeline"
@@ -28,10 +28,13 @@ class TimelineNotes(ClientExtension):
         self.inbox = inbox
 
     def notifications(self):
-        async def hear(params: AnyParams) -> None:
-            self.inbox.put(NOTE, wire(params))
+        def bound(method: str) -> NotificationBinding:
+            async def hear(params: AnyParams) -> None:
+                self.inbox.put(method, wire(params))
 
-        return [NotificationBinding(method=NOTE, params_type=AnyParams, handler=hear)]
+            return NotificationBinding(method=method, params_type=AnyParams, handler=hear)
+
+        return [bound(method) for method in [NOTE, HIT, STATE]]
 
 
 class Peer2(Peer):
@@ -77,7 +80,7 @@ async def open_peer(server: Server, way: Way, name: str, inbox: Inbox):
         mode="auto" if way.revision == STATELESS else "legacy",
         client_info=types.Implementation(name=name, version="1"),
         message_handler=hear,
-        extensions=[TimelineNotes(inbox)],
+        extensions=[OurNotifications(inbox)],
     )
     async with client:
         hello = Hello(

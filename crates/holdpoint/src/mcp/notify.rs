@@ -101,7 +101,7 @@ pub(super) async fn pump(app: App, peer: Peer<RoleServer>, wishes: Arc<Mutex<Wis
             (wishes.level, wishes.uris.clone())
         };
         updates.note(&app, &uris, &reads);
-        if let Err(error) = send(&peer, level, &reads, updates.take()).await {
+        if let Err(error) = send(&peer, level, &reads, updates.take(&uris)).await {
             tracing::debug!(%error, "a client no longer takes notifications");
             return;
         }
@@ -173,7 +173,7 @@ pub(super) async fn listen(
             () = app.shutdown.cancelled() => return,
         };
         updates.note(app, &uris, &reads);
-        for uri in updates.take() {
+        for uri in updates.take(&uris) {
             if let Err(error) = subscription.sink().notify_resource_updated(uri.as_str()).await {
                 tracing::debug!(%error, "a subscription no longer takes notifications");
                 return;

@@ -37,8 +37,9 @@ impl Updates {
         }
     }
 
-    /// Those to tell now: all or none.
-    pub(super) fn take(&mut self) -> BTreeSet<String> {
+    /// Those to tell now: all or none. What is no longer among `uris` is not told.
+    pub(super) fn take(&mut self, uris: &BTreeSet<String>) -> BTreeSet<String> {
+        self.pending.retain(|uri| uris.contains(uri));
         if self.is_empty() || !self.wait().is_zero() {
             return BTreeSet::new();
         }
