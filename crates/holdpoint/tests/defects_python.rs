@@ -139,6 +139,36 @@ fn command_line(pid: &str) -> String {
     String::from_utf8_lossy(&bytes).replace('\0', " ")
 }
 
+#[test]
+fn a_traceback_of_a_child_begins_with_it_too() {
+    let text = "\
+import multiprocessing
+import subprocess
+import sys
+
+
+def work():
+    return 1 / 0
+
+
+if __name__ == '__main__':
+    if len(sys.argv) > 1:
+        work()
+    subprocess.run([sys.executable, __file__, 'child'])
+    multiprocessing.get_context('spawn').Process(target=work).start()
+";
+    let mut debug = start();
+    debug.ok("breakpoint_set_exception", json!({ "uncaught": false }));
+    let (_folder, file) = program(text);
+    let said = debug.launch(&file, json!({ "stop_on_entry": false }));
+    said.ended(json!({ "code": 0 }));
+    let written = debug.ok("debug_output", json!({ "budget_tokens": 1_500 }));
+    assert_eq!(written.text.matches("ZeroDivisionError").count(), 2, "{}", written.text);
+    for inner in ["debugpy", "pydevd", "runpy", "holdpoint"] {
+        assert!(!written.text.contains(inner), "{}", written.text);
+    }
+}
+
 /// Nothing in a shared file: two servers of one home do not see each other's sessions.
 #[test]
 fn two_servers_of_one_home_keep_their_sessions_apart() {

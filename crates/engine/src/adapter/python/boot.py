@@ -1,5 +1,5 @@
 # Holdpoint: starts a Python program under its debugger: boot.py DEBUGPY-FOLDER [ARGUMENT…].
-# The debugger does not trace a file that is named as this one is.
+# Its children import this file, for the tracebacks. The debugger does not trace a file of this name.
 import os
 import sys
 
@@ -18,8 +18,9 @@ def hook(kind, error, trace):
 
 
 def find_debugger(folder):
+    here, name = os.path.split(os.path.abspath(__file__))
     # In safe-path mode Python does not put this script's folder there.
-    if sys.path and sys.path[0] == os.path.dirname(__file__):
+    if sys.path and sys.path[0] == here:
         del sys.path[0]
     if folder:
         # Only for the import: what lies beside it is not the program's.
@@ -32,10 +33,15 @@ def find_debugger(folder):
     # For a log that nobody keeps it would read what every installed package says of itself, twice:
     # slow, and library code that runs before the first line.
     log.describe_environment = lambda header: None
+    from _pydevd_bundle.pydevd_defaults import PydevdCustomization
+
+    PydevdCustomization.PREIMPORT = here + ";" + os.path.splitext(name)[0]
     return cli
 
 
-cli = find_debugger(sys.argv[1])
-del sys.argv[1]
-sys.excepthook = hook
-cli.main()
+if sys.excepthook is sys.__excepthook__:
+    sys.excepthook = hook
+if __name__ == "__main__":
+    cli = find_debugger(sys.argv[1])
+    del sys.argv[1]
+    cli.main()
