@@ -1,0 +1,142 @@
+"""The public functions: `with_debug`, `debug`, `debug_call`, `async_debug_call`, `configure_debug`, `flush`."""
+
+import functools
+import inspect
+import types
+
+from . import _proxy
+from ._names import name_of
+from ._runtime import local, runtime
+from ._settings import MODES, environment_mode
+from ._wrap import _frame, call_coroutine, call_plain, wrap
+
+_FUNCTIONS = (
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+    functools.partial,
+)
+# There is nothing to intercept in these.
+_BARE = (str, bytes, int, float, complex, bool, type(None))
+_UNSET = object()
+
+
+def with_debug(target=_UNSET):
+    """Turns debugging on or off, or wraps something.
+
+    `with_debug("ON")`, `"OFF"`, `"VERBOSE"`: the mode, for the whole process; `with_debug()` takes it
+    from `$HOLDPOINT` or `$CIDELDILL`. Without a server the app goes on.
+    `with_debug(f)`, `with_debug(obj)`, `with_debug(("alias", f))`: something to call instead, whose calls
+    are recorded. When the mode is OFF, what comes back is what was given.
+    """
+    if target is _UNSET:
+        mode, url = environment_mode()
+        if url:
+            configure_debug(server_url=url)
+        return runtime.switch(mode)
+    if isinstance(target, str) and target.upper() in MODES:
+        return runtime.switch(target.upper())
+    if runtime.mode is None:
+        raise ValueError('call with_debug("ON"), with_debug("OFF") or with_debug("VERBOSE") first')
+    alias = None
+    if isinstance(target, tuple) and len(target) == 2 and isinstance(target[0], str):
+        alias, target = target
+    if not runtime.on:
+        return target
+    return wrapped(target, alias)
+
+
+def wrapped(target, alias=None):
+    if isinstance(target, _BARE) or _proxy.is_proxy(target):
+        return target
+    if isinstance(target, _FUNCTIONS):
+        if alias is None and hasattr(target, "__holdpoint__"):
+            return target
+        point = runtime.point(alias or name_of(target), target, "function", alias)
+        return _marked(wrap(point, target), point)
+    return _proxy.make(target, alias)
+
+
+def debug(target=None, *, name=None):
+    """A decorator for a function, a method or a class: `@debug`, `@debug("name")`, `@debug(name="name")`.
+
+    It may stand before the mode is set; calls are recorded from then on.
+    """
+    if target is None or isinstance(target, str):
+        return functools.partial(debug, name=target or name)
+    if isinstance(target, type):
+        return _wrap_methods(target, name)
+    point = runtime.point(name or name_of(target), target, "function", name)
+    return _marked(wrap(point, target), point)
+
+
+def debug_call(*call, **kwargs):
+    """Calls a function once, recorded: `debug_call(f, 1, x=2)` or `debug_call("alias", f, 1, x=2)`."""
+    alias, function, args = _split(call, "debug_call")
+    if not runtime.on:
+        return function(*args, **kwargs)
+    point = runtime.point(alias or name_of(function), function, "inline", alias)
+    if not point.on or local.busy:
+        return function(*args, **kwargs)
+    return call_plain(point, function, args, kwargs, _frame(1))
+
+
+async def async_debug_call(*call, **kwargs):
+    """The same for `await`. The function may be a plain one too; the event loop is never blocked."""
+    alias, function, args = _split(call, "async_debug_call")
+
+    @functools.wraps(function, assigned=("__name__", "__qualname__", "__module__"), updated=())
+    async def run(*args, **kwargs):
+        result = function(*args, **kwargs)
+        return await result if inspect.isawaitable(result) else result
+
+    if not runtime.on:
+        return await run(*args, **kwargs)
+    point = runtime.point(alias or name_of(function), function, "inline", alias)
+    if not point.on or local.busy:
+        return await run(*args, **kwargs)
+    return await call_coroutine(point, run, args, kwargs, _frame(1))
+
+
+def configure_debug(server_url=None, token=None):
+    """Where the server is, if it is not to be found by its port file; and its token, if it has one."""
+    runtime.configure(server_url, token)
+
+
+def flush(timeout=3.0):
+    """Waits until every record is with the server; False when that did not succeed in time."""
+    return runtime.flush(timeout)
+
+
+def _split(call, what):
+    alias = None
+    if call and isinstance(call[0], str):
+        alias, call = call[0], call[1:]
+    if not call or not callable(call[0]):
+        raise TypeError("%s takes a function: %s([alias,] function, *args, **kwargs)" % (what, what))
+    function = call[0]
+    # Wrapped and called inline would be recorded twice.
+    function = getattr(function, "__wrapped__", function) if hasattr(function, "__holdpoint__") else function
+    return alias, function, call[1:]
+
+
+def _marked(wrapper, point):
+    try:
+        wrapper.__holdpoint__ = point.name
+    except (AttributeError, TypeError):
+        pass
+    return wrapper
+
+
+def _wrap_methods(kind, name):
+    """The class itself, with its own methods wrapped."""
+    prefix = name or _proxy.owner_name(kind)
+    for key, member in list(vars(kind).items()):
+        if key[:2] == "__" and key not in ("__call__", "__init__"):
+            continue
+        inner = member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
+        if isinstance(inner, types.FunctionType):
+            point = runtime.point("%s.%s" % (prefix, key), inner, "method", name)
+            outer = _marked(wrap(point, inner), point)
+            setattr(kind, key, outer if inner is member else type(member)(outer))
+    return kind

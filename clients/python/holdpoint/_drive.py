@@ -1,0 +1,135 @@
+"""Carries out the steps of a call: blocking in a thread, or awaiting in an event loop that is never blocked."""
+
+import asyncio
+import socket
+import time
+
+from . import _repl
+from ._call import Ask, Evaluate, Rest
+from ._http import Gone, Reader, Trouble, head, trouble
+from ._runtime import as_object, local, runtime
+
+
+def drive(steps):
+    """Runs the steps in this thread and returns what they return."""
+    reply = None
+    was, local.busy = local.busy, True
+    try:
+        while True:
+            step = steps.send(reply)
+            kind = type(step)
+            if kind is Ask:
+                reply = runtime.ask(step.method, step.path, step.body, step.timeout)
+            elif kind is Rest:
+                time.sleep(step.seconds)
+                reply = None
+            elif kind is Evaluate:
+                reply = _repl.start(step.call, step.request)
+    except StopIteration as end:
+        return end.value
+    finally:
+        local.busy = was
+
+
+async def drive_async(steps):
+    """The same for a task. Our own code is short between two awaits; other tasks run meanwhile."""
+    loop = asyncio.get_running_loop()
+    reply = None
+    channel = _Channel(loop)
+    try:
+        while True:
+            was, local.busy = local.busy, True
+            try:
+                step = steps.send(reply)
+            finally:
+                local.busy = was
+            kind = type(step)
+            if kind is Ask:
+                reply = await channel.ask(step)
+            elif kind is Rest:
+                reply = await asyncio.sleep(step.seconds)
+            elif kind is Evaluate:
+                reply = _repl.start(step.call, step.request, loop)
+    except StopIteration as end:
+        return end.value
+    finally:
+        channel.close()
+
+
+class _Channel:
+    """A connection for one task, awaited. It ends with the steps: an idle socket would outlive its loop."""
+
+    def __init__(self, loop):
+        self._loop = loop
+        self._socket = None
+        self._reused = False
+        self._expired = False
+
+    async def ask(self, step):
+        # Not `wait_for`: before Python 3.12 it may swallow the cancellation of the task.
+        timer = self._loop.call_later(step.timeout, self._expire)
+        try:
+            return await self._request(step)
+        except (Trouble, OSError) as error:
+            self.close()
+            if self._expired:
+                return Trouble("no answer in time", slow=True)
+            return error if isinstance(error, Trouble) else trouble(error, runtime.address)
+        except BaseException:
+            # Cancelled in the middle of an answer: the rest of it must not be read as the next one.
+            self.close()
+            raise
+        finally:
+            timer.cancel()
+            self._expired = False
+
+    def _expire(self):
+        """Ends whatever is waited for: the socket then reads as closed."""
+        self._expired = True
+        if self._socket is not None:
+            try:
+                self._socket.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    async def _request(self, step):
+        address = runtime.address
+        if address is None:
+            raise Trouble("no server", refused=True)
+        message = head(address, runtime.token, step.method, step.path, step.body)
+        if self._socket is None:
+            await self._connect(address)
+        try:
+            return await self._exchange(message)
+        except (Gone, BrokenPipeError, ConnectionResetError):
+            if not self._reused or self._expired:
+                raise
+            self.close()
+            await self._connect(address)
+            return await self._exchange(message)
+
+    async def _connect(self, address):
+        family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+        self._socket = sock = socket.socket(family, socket.SOCK_STREAM)
+        self._reused = False
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        await self._loop.sock_connect(sock, (address.host, address.port))
+
+    async def _exchange(self, message):
+        await self._loop.sock_sendall(self._socket, message)
+        reader, data = Reader(), b""
+        while not reader.feed(data):
+            data = await self._loop.sock_recv(self._socket, 65536)
+            if not data:
+                reader.end()
+                break
+        self._reused = True
+        if reader.close:
+            self.close()
+        return reader.status, as_object(reader.body)
+
+    def close(self):
+        sock, self._socket = self._socket, None
+        if sock is not None:
+            sock.close()

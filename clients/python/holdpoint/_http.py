@@ -1,0 +1,221 @@
+"""HTTP/1.1 on one kept-alive loopback socket, small and bounded.
+
+The library's own client spends more on parsing headers than our server on the whole call.
+Every request has one deadline for everything; whatever goes wrong is a `Trouble` with a plain reason.
+"""
+
+import socket
+import time
+
+from . import _limits as limits
+
+
+class Trouble(Exception):
+    """The server is gone, slow or wrong. `refused` says that nothing listens there."""
+
+    def __init__(self, reason, refused=False, slow=False):
+        super().__init__(reason)
+        self.reason = reason
+        self.refused = refused
+        self.slow = slow
+
+
+class Connection:
+    """Belongs to one thread. Connects when first used, and again when the server closed an idle connection."""
+
+    def __init__(self, address, token=None):
+        self.address = address
+        self._token = token
+        self._socket = None
+        self._rest = b""
+
+    def request(self, method, path, body=None, timeout=limits.ASK_S):
+        """`(status, body)`; raises `Trouble`."""
+        deadline = time.monotonic() + timeout
+        message = head(self.address, self._token, method, path, body)
+        reused = self._socket is not None
+        try:
+            try:
+                return self._exchange(message, deadline)
+            except Gone:
+                # Only a connection that was idle may have been closed before our request was read.
+                if not reused:
+                    raise
+                self.close()
+                return self._exchange(message, deadline)
+        except Trouble:
+            self.close()
+            raise
+        except OSError as error:
+            self.close()
+            raise trouble(error, self.address) from None
+        except BaseException:
+            # Ctrl-C in the middle of an answer: what is left of it must not be read as the next one.
+            self.close()
+            raise
+
+    def close(self):
+        sock, self._socket, self._rest = self._socket, None, b""
+        if sock is not None:
+            try:
+                sock.close()
+            except OSError:
+                pass
+
+    def _exchange(self, message, deadline):
+        if self._socket is None:
+            self._socket = connect(self.address, deadline)
+        try:
+            self._socket.settimeout(left(deadline))
+            self._socket.sendall(message)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            raise Gone("the connection was closed") from error
+        reader = Reader()
+        data, self._rest = self._rest, b""
+        while not reader.feed(data):
+            self._socket.settimeout(left(deadline))
+            try:
+                data = self._socket.recv(65536)
+            except ConnectionResetError as error:
+                raise (Gone if reader.untouched else Trouble)("the connection was reset") from error
+            if not data:
+                reader.end()
+                break
+        self._rest = reader.rest
+        if reader.close:
+            self.close()
+        return reader.status, reader.body
+
+
+class Gone(Trouble):
+    """Closed before one byte of the answer came."""
+
+
+def head(address, token, method, path, body):
+    """The whole request as one piece, so that it leaves as one packet where it fits."""
+    lines = "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % (method, path, address.port)
+    if token:
+        lines += "Authorization: Bearer %s\r\n" % token
+    if body is None:
+        return (lines + "\r\n").encode("latin-1", "replace")
+    lines += "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    return lines.encode("latin-1", "replace") + body
+
+
+def connect(address, deadline):
+    sock = socket.create_connection((address.host, address.port), min(limits.CONNECT_S, left(deadline)))
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def left(deadline):
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise Trouble("no answer in time", slow=True)
+    return seconds
+
+
+def trouble(error, address):
+    if isinstance(error, ConnectionRefusedError):
+        return Trouble("nothing listens at %s" % address.url, refused=True)
+    if isinstance(error, (socket.timeout, TimeoutError)):
+        return Trouble("no answer in time", slow=True)
+    return Trouble("%s: %s" % (type(error).__name__, error))
+
+
+class Reader:
+    """Takes an answer apart as it comes; does no IO. `feed` says whether the answer is whole."""
+
+    def __init__(self):
+        self.status = 0
+        self.body = b""
+        self.rest = b""
+        self.close = False
+        self.untouched = True
+        self._data = b""
+        self._headed = False
+        self._length = None
+        self._chunked = False
+
+    def feed(self, data):
+        if data:
+            self.untouched = False
+            self._data = self._data + data if self._data else data
+        if len(self._data) > limits.ANSWER_BYTES:
+            raise Trouble("the answer is too large")
+        while not self._headed:
+            if not self._read_head():
+                return False
+        if self._chunked:
+            return self._read_chunks()
+        if self._length is None or len(self._data) < self._length:
+            return False
+        self._finish(self._data[: self._length], self._data[self._length :])
+        return True
+
+    def end(self):
+        """The server closed the connection."""
+        if self.untouched:
+            raise Gone("the connection was closed without an answer")
+        if not self._headed or self._chunked or self._length is not None:
+            raise Trouble("the answer was cut off")
+        self._finish(self._data, b"")
+        self.close = True
+
+    def _finish(self, body, rest):
+        self.body, self.rest = body, rest
+
+    def _read_head(self):
+        end = self._data.find(b"\r\n\r\n")
+        if end < 0:
+            if len(self._data) > limits.HEAD_BYTES or not b"HTTP/1.".startswith(self._data[:7]):
+                raise Trouble("the answer is not HTTP")
+            return False
+        lines = self._data[:end].split(b"\r\n")
+        self._data = self._data[end + 4 :]
+        words = lines[0].split(None, 2)
+        if len(words) < 2 or not words[0].startswith(b"HTTP/1.") or not words[1].isdigit() or len(words[1]) != 3:
+            raise Trouble("the answer is not HTTP")
+        self.status = int(words[1])
+        if 100 <= self.status < 200:
+            return bool(self._data) and self._read_head()
+        self._headed = True
+        self._read_fields(lines[1:], words[0])
+        return True
+
+    def _read_fields(self, lines, version):
+        self.close = version == b"HTTP/1.0"
+        for line in lines:
+            name, _, value = line.partition(b":")
+            name, value = name.strip().lower(), value.strip().lower()
+            if name == b"content-length":
+                if not value.isdigit() or int(value) > limits.ANSWER_BYTES:
+                    raise Trouble("the answer's length is wrong")
+                self._length = int(value)
+            elif name == b"transfer-encoding" and value == b"chunked":
+                self._chunked = True
+            elif name == b"connection":
+                self.close = value == b"close"
+        if self.status in (204, 304):
+            self._length, self._chunked = 0, False
+
+    def _read_chunks(self):
+        body, at = [], 0
+        while True:
+            line = self._data.find(b"\r\n", at)
+            if line < 0:
+                if len(self._data) - at > 64:
+                    raise Trouble("the answer's chunks are wrong")
+                return False
+            try:
+                size = int(self._data[at:line].split(b";")[0], 16)
+            except ValueError:
+                raise Trouble("the answer's chunks are wrong") from None
+            start = line + 2
+            if size < 0 or len(self._data) < start + size + 2:
+                return False
+            if size == 0:
+                self._finish(b"".join(body), self._data[start + 2 :])
+                return True
+            body.append(self._data[start : start + size])
+            at = start + size + 2

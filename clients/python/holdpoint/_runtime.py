@@ -1,0 +1,348 @@
+"""The one client of this process: who we are, what is wrapped, what the server last said.
+
+Two daemon threads work for it: the watcher learns the callpoints (`_watch`), the shipper sends records (`_ship`).
+No lock is ever held while code of the app may run; where threads share something it is one atomic operation
+on a dict, a deque or a `SimpleQueue`, because a finalizer or a signal handler of the app may enter
+this client again in the middle of anything.
+"""
+
+import atexit
+import inspect
+import itertools
+import json
+import os
+import sys
+import threading
+import time
+
+from . import _limits as limits
+from . import _say as say
+from ._http import Connection, Trouble
+from ._points import Point, State
+from ._settings import find_server, parse_url
+from ._ship import Shipper
+from ._version import VERSION
+
+CLIENT = "holdpoint-python/" + VERSION
+
+
+class _Local(threading.local):
+    """What belongs to one thread. `busy` means that our own code runs: calls then pass unseen."""
+
+    busy = False
+    connection = None
+    thread = None
+
+
+local = _Local()
+
+
+class Runtime:
+    def __init__(self):
+        self.mode = None
+        self.points = {}
+        self.state = State()
+        self.reachable = False
+        self.recording = False
+        self.configured = None
+        self.address = None
+        self.token = os.environ.get("HOLDPOINT_TOKEN") or None
+        self.epoch = 0
+        # CIDs that the server is known to have: it said so by taking them.
+        self.known = {}
+        self.ship = Shipper(self)
+        self._reset_identity()
+        self._running = False
+        self._starting = threading.Lock()
+        self._hooked = False
+        self.first_state = threading.Event()
+
+    # --- Starting and stopping.
+
+    @property
+    def on(self):
+        return self.mode in ("ON", "VERBOSE")
+
+    def switch(self, mode):
+        self.mode = mode
+        say.set_verbose(mode == "VERBOSE")
+        if self.on:
+            self._hook()
+            self.ensure_running()
+            self.first_state.wait(limits.FIRST_STATE_S)
+        self.spread()
+
+    def configure(self, server_url=None, token=None):
+        if server_url is not None:
+            self.configured = parse_url(server_url)
+        if token is not None:
+            self.token = token
+
+    def ensure_running(self):
+        """Starts the threads once per process; called again by a forked child."""
+        if self._running or not self.on or not self._starting.acquire(False):
+            return
+        try:
+            if not self._running:
+                self._running = True
+                from ._watch import Watcher
+
+                for name, run in (("holdpoint-watch", Watcher(self).run), ("holdpoint-ship", self.ship.run)):
+                    threading.Thread(target=_quietly, args=(run,), name=name, daemon=True).start()
+        except RuntimeError:
+            # The interpreter is shutting down, or there are no threads to be had: the app goes on.
+            self._running = False
+        finally:
+            self._starting.release()
+
+    def _hook(self):
+        if self._hooked:
+            return
+        self._hooked = True
+        atexit.register(self.flush)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._after_fork)
+        # Children of fork often end by `os._exit`, which skips everything that is registered.
+        leave = os._exit
+
+        def _exit(status):
+            try:
+                self.flush()
+            finally:
+                leave(status)
+
+        os._exit = _exit
+
+    def flush(self, timeout=limits.FLUSH_S):
+        """Ships what is waiting; False when that did not succeed in time."""
+        if not self._running:
+            return True
+        was, local.busy = local.busy, True
+        try:
+            return self.ship.flush(timeout)
+        except Exception:
+            return False
+        finally:
+            local.busy = was
+
+    def _after_fork(self):
+        """The child has our memory but not our threads, and its own name. The parent ships what was waiting."""
+        self.epoch += 1
+        self._running = False
+        self._starting = threading.Lock()
+        self.first_state = threading.Event()
+        local.busy = False
+        local.connection = local.thread = None
+        self._reset_identity()
+        self.ship = Shipper(self)
+        if self.on:
+            self.ensure_running()
+
+    def _reset_identity(self):
+        self.pid = os.getpid()
+        self.start_time = time.time()
+        self._calls = itertools.count(1)
+        self._quiet_until = 0.0
+        self._quiet_s = limits.QUIET_FIRST_S
+
+    def describe(self):
+        """What a person wants to know of this process."""
+        return {
+            "argv": [str(word)[:200] for word in list(getattr(sys, "argv", []))[:20]],
+            "executable": sys.executable,
+            "runtime": "python %d.%d.%d" % sys.version_info[:3],
+            "cwd": _cwd(),
+            "parent_pid": os.getppid(),
+            "client": CLIENT,
+        }
+
+    def call_key(self):
+        """Names one call of one process, so that a request sent twice is taken once."""
+        return "%d-%.6f-%d" % (self.pid, self.start_time, next(self._calls))
+
+    # --- What is wrapped.
+
+    def point(self, name, function, kind, alias=None):
+        """The point of this name. `replace` means the function that was wrapped last under it."""
+        known = self.points.get(name)
+        if known is not None and known.function is function:
+            return known
+        signature = signature_of(function)
+        if known is None:
+            known = self.points.setdefault(name, Point(name, kind, alias))
+        known.function, known.signature = function, signature
+        known.obey(self.state, self.recording and self.on, self.reachable and self.on)
+        self.announce(known)
+        return known
+
+    def announce(self, point):
+        """Tells the server of a function. It is not made a callpoint: nothing stops that nobody asked to stop."""
+        # A server that is found later is told of everything then.
+        told = (self.state.server, point.signature)
+        if not self.on or self.state.server is None or point.told == told:
+            return
+        point.told = told
+        # The server says what it knows of a function under its name, whoever told it.
+        self.ship.post(
+            "/api/functions",
+            {
+                "function_name": point.name,
+                "signature": point.signature,
+                "function_metadata": {"summary": point.name, "object_name": point.name, "kind": point.kind},
+            },
+        )
+        self.ship.post(
+            "/api/call/event",
+            {
+                "process_pid": self.pid,
+                "process_start_time": self.start_time,
+                "method_name": "with_debug.register",
+                "status": "registered",
+                "timestamp": time.time(),
+                "pretty_args": [point.name],
+                "pretty_result": {
+                    "event": "with_debug_registration",
+                    "function_name": point.name,
+                    "signature": point.signature,
+                    "alias": point.alias,
+                    "target_type": point.kind,
+                },
+            },
+        )
+
+    def spread(self):
+        """Every point obeys what is known now."""
+        for point in list(self.points.values()):
+            point.obey(self.state, self.recording and self.on, self.reachable and self.on)
+
+    # --- What the watcher learns.
+
+    def learned(self, state, address):
+        another = state.server != self.state.server
+        self.address = address
+        self.state = state
+        self.reachable = self.recording = True
+        if another:
+            self.known.clear()
+            for point in list(self.points.values()):
+                self.announce(point)
+        self.spread()
+        self.first_state.set()
+        say.forget("gone")
+
+    def lost(self, trouble, address, seconds):
+        """The server cannot be reached for this long: nothing pauses, and soon nothing is captured."""
+        self.reachable = False
+        # In a forked child the parent's last state holds for as long.
+        if seconds >= limits.LOST_S or self.state.server is None:
+            self.recording = False
+        self.spread()
+        self.first_state.set()
+        hint = "start one with `holdpoint serve`"
+        if trouble.reason.startswith("status 401"):
+            hint = "set HOLDPOINT_TOKEN to the server's --token"
+        say.once(
+            "gone",
+            "no server (%s, from %s); the app goes on, and its calls are not recorded until there is one\nhint: %s"
+            % (trouble.reason, address.whence, hint),
+        )
+
+    # --- Asking.
+
+    def may_ask(self):
+        return self.reachable and time.monotonic() >= self._quiet_until
+
+    def asked_in_vain(self, trouble):
+        """A server that is slow or wrong must not slow every call down."""
+        self._quiet_until = time.monotonic() + self._quiet_s
+        self._quiet_s = min(2 * self._quiet_s, limits.QUIET_LONGEST_S)
+        say.once(
+            "in vain",
+            "the server did not answer as it should (%s); the call goes on without it, and so do others for a while"
+            % trouble.reason,
+        )
+
+    def answered(self):
+        self._quiet_s = limits.QUIET_FIRST_S
+
+    def ask(self, method, path, body=None, timeout=limits.ASK_S):
+        """`(status, object or None)` or a `Trouble`, by this thread's own connection."""
+        try:
+            status, answer = self.connection().request(method, path, body, timeout)
+        except Trouble as trouble:
+            return trouble
+        return status, as_object(answer)
+
+    def connection(self):
+        address = self.address or find_server(self.configured)
+        known = local.connection
+        if known is None or not address.same(known.address):
+            if known is not None:
+                known.close()
+            known = local.connection = Connection(address, self.token)
+        return known
+
+
+def signature_of(function):
+    """As text; None where there is none. The text holds the `repr` of defaults, which is the app's code."""
+    was, local.busy = local.busy, True
+    try:
+        return str(inspect.signature(function))[:1000]
+    except Exception:
+        return None
+    finally:
+        local.busy = was
+
+
+def as_object(body):
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def thread_of():
+    """`(id, name)` of this thread, asked once: a thread that is renamed later keeps its first name here."""
+    known = local.thread
+    if known is None:
+        try:
+            name = str(threading.current_thread().name)
+        except Exception:
+            name = "?"
+        known = local.thread = (threading.get_native_id(), name)
+    return known
+
+
+def task_of():
+    """The name of the running asyncio task, if one runs here."""
+    events = sys.modules.get("asyncio.events")
+    if events is None:
+        return None
+    loop = events._get_running_loop()
+    if loop is None:
+        return None
+    try:
+        task = sys.modules["asyncio"].current_task(loop)
+        return None if task is None else str(task.get_name())
+    except Exception:
+        return None
+
+
+def _quietly(run):
+    """A thread of ours never prints a traceback into the app's terminal, and records nothing of itself."""
+    local.busy = True
+    try:
+        run()
+    except Exception as error:
+        say.once("thread", "an error of the client itself: %s: %s; calls are not recorded" % (type(error).__name__, error))
+
+
+def _cwd():
+    try:
+        return os.getcwd()
+    except OSError:
+        return None
+
+
+runtime = Runtime()

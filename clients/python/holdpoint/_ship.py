@@ -1,0 +1,192 @@
+"""Sends records and small requests from one background thread, in batches.
+
+Everything is bounded. What does not fit is dropped as whole records, counted exactly, told to the server
+with the next batch and to the person once.
+"""
+
+import itertools
+import json
+import queue
+import time
+from collections import deque
+
+from . import _limits as limits
+from . import _say as say
+from ._batch import Batcher
+from ._http import Connection, Trouble
+from ._values import weight
+
+_TRIES = 3
+
+
+class Shipper:
+    def __init__(self, runtime):
+        self._runtime = runtime
+        self.records = deque()
+        self._posts = deque()
+        # True while the thread sleeps with nothing to do: whoever brings something wakes it.
+        self.armed = True
+        self._wake = queue.SimpleQueue()
+        # `next` of a count is atomic and a `+=` is not.
+        self._drops = itertools.count()
+        self._drops_read = 0
+        self._drops_seen = 0
+        self._drops_told = 0
+        # Records of batches that the server did not take.
+        self._dropped = 0
+        self._batches = itertools.count(1)
+        self._batcher = Batcher(runtime)
+        self._connection = None
+        self._unsent = None
+
+    # --- From the threads of the app: short, and never waiting.
+
+    def put(self, record):
+        records = self.records
+        if len(records) >= limits.QUEUE_RECORDS or weight.bytes > limits.QUEUE_BYTES:
+            next(self._drops)
+            return
+        records.append(record)
+        if self.armed:
+            self.wake()
+
+    def post(self, path, body):
+        """A small request that nobody waits for."""
+        if len(self._posts) < limits.QUEUE_POSTS:
+            self._posts.append((path, body if isinstance(body, bytes) else json.dumps(body).encode()))
+            if self.armed:
+                self.wake()
+
+    def wake(self):
+        self.armed = False
+        self._wake.put(None)
+        self._runtime.ensure_running()
+
+    def flush(self, timeout):
+        """Waits until all that was brought before is shipped; False when it was not in time."""
+        if not self.records and not self._posts and self._unsent is None and self.armed:
+            return True
+        done = queue.SimpleQueue()
+        self._wake.put(done)
+        try:
+            return done.get(timeout=timeout)
+        except queue.Empty:
+            return False
+
+    # --- In the shipper's own thread.
+
+    def run(self):
+        epoch = self._runtime.epoch
+        while self._runtime.epoch == epoch:
+            waiter = self._wait()
+            shipped = self._ship_all(hurry=waiter is not None)
+            if waiter is not None:
+                waiter.put(shipped)
+
+    def _wait(self):
+        """Sleeps until there is something, then lets a batch gather. Returns who waits for a flush, if anybody."""
+        if not self.records and not self._posts and self._unsent is None:
+            weight.bytes = 0
+            self.armed = True
+            if not self.records and not self._posts:
+                waiter = self._wake.get()
+                if waiter is not None:
+                    self.armed = False
+                    return waiter
+            self.armed = False
+        deadline = time.monotonic() + limits.GATHER_S
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or len(self.records) >= limits.BATCH_RECORDS:
+                return None
+            try:
+                waiter = self._wake.get(timeout=left)
+            except queue.Empty:
+                return None
+            if waiter is not None:
+                return waiter
+
+    def _ship_all(self, hurry):
+        """True when nothing is left. Stops at the first trouble: the server is asked again later."""
+        try:
+            while True:
+                if self._posts:
+                    self._send_post(self._posts.popleft())
+                elif self._unsent is not None or self.records or self._drops_waiting():
+                    self._send_batch()
+                else:
+                    return True
+        except Trouble as trouble:
+            self._drop_connection()
+            if not hurry and trouble.refused:
+                time.sleep(limits.RETRY_FIRST_S)
+            return False
+
+    def _send_post(self, post):
+        path, body = post
+        try:
+            status, _ = self._request(path, body)
+        except Trouble as trouble:
+            # It waits for a server that is gone, but does not block the others behind one that chokes on it.
+            if trouble.refused:
+                self._posts.appendleft(post)
+            raise
+        if status >= 400:
+            say.once("post " + path, "the server refused %s with status %d" % (path, status))
+
+    def _send_batch(self):
+        if self._unsent is None:
+            dropped = self._drops_waiting()
+            self._unsent = self._batcher.make(self.records, self._dropped + dropped, next(self._batches))
+            self._read_drops()
+            self._dropped = 0
+        batch = self._unsent
+        batch.tries += 1
+        try:
+            status, body = self._request("/api/call/batch", batch.body)
+            if status >= 400:
+                raise Trouble("status %d" % status, slow=status >= 500)
+        except Trouble as trouble:
+            # A server that is gone may come back; one that does not want this batch never will.
+            if not trouble.refused and (batch.tries >= _TRIES or not trouble.slow):
+                self._give_up(batch, trouble)
+                if trouble.reason.startswith("status 4"):
+                    return
+            raise
+        self._unsent = None
+        self._batcher.taken(batch, body)
+
+    def _give_up(self, batch, trouble):
+        self._unsent = None
+        self._dropped += batch.calls + batch.dropped
+        say.once("batch", "the server did not take %d records (%s); they are dropped" % (batch.calls, trouble.reason))
+
+    def _drops_waiting(self):
+        """Reading a count moves it, so our own readings are taken off again."""
+        total = next(self._drops) - self._drops_read
+        self._drops_read += 1
+        self._drops_seen = total
+        return total - self._drops_told
+
+    def _read_drops(self):
+        if self._drops_seen > self._drops_told:
+            say.once(
+                "overload",
+                "calls come faster than the server takes them; some records are dropped and counted",
+            )
+        self._drops_told = self._drops_seen
+
+    def _request(self, path, body):
+        runtime = self._runtime
+        address = runtime.address
+        if address is None or not runtime.reachable:
+            raise Trouble("no server", refused=True)
+        if self._connection is None or not address.same(self._connection.address):
+            self._drop_connection()
+            self._connection = Connection(address, runtime.token)
+        return self._connection.request("POST", path, body, limits.SHIP_S)
+
+    def _drop_connection(self):
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()

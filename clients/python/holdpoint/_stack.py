@@ -1,0 +1,106 @@
+"""Where a call came from: cheap to take, turned into text only where it is shipped.
+
+A taken stack is a flat tuple `(code, instruction, code, instruction, …)`, innermost frame first.
+It holds code objects, never frames: a frame would keep the app's locals alive.
+"""
+
+import dis
+import json
+import linecache
+import os
+import sys
+
+from . import _limits as limits
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_lines = {}
+_texts = {}
+
+
+def take(frame, most):
+    taken = []
+    while frame is not None and most:
+        taken.append(frame.f_code)
+        taken.append(frame.f_lasti)
+        frame = frame.f_back
+        most -= 1
+    return tuple(taken)
+
+
+def take_all(frame):
+    """For a call that asks: more frames, none of them our own."""
+    taken = []
+    while frame is not None and len(taken) < 2 * limits.FRAMES_ASKED:
+        if not frame.f_code.co_filename.startswith(_HERE):
+            taken.append(frame.f_code)
+            taken.append(frame.f_lasti)
+        frame = frame.f_back
+    return tuple(taken)
+
+
+def json_text(taken):
+    """The stack as a JSON list, remembered: programs call from the same places over and over."""
+    key = tuple([id(part) if index % 2 == 0 else part for index, part in enumerate(taken)])
+    known = _texts.get(key)
+    if known is not None:
+        return known[1]
+    text = json.dumps(frames(taken))
+    if len(_texts) >= limits.STACK_CACHE:
+        _texts.clear()
+    # The code objects are kept with the text, so that their ids stay theirs.
+    _texts[key] = (taken, text)
+    return text
+
+
+def frames(taken):
+    found = []
+    for index in range(0, len(taken), 2):
+        code, instruction = taken[index], taken[index + 1]
+        filename = code.co_filename
+        if filename.startswith(_HERE):
+            continue
+        line = line_of(code, instruction)
+        found.append(
+            {
+                "filename": filename,
+                "lineno": line,
+                "function": getattr(code, "co_qualname", code.co_name),
+                "code_context": source_line(filename, line),
+            }
+        )
+    return found
+
+
+def source_line(filename, line):
+    try:
+        text = linecache.getline(filename, line).strip()
+    except Exception:
+        return None
+    return text[: limits.LINE_CHARS] or None
+
+
+def line_of(code, instruction):
+    known = _lines.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_lines) >= limits.STACK_CACHE:
+            _lines.clear()
+        known = _lines[id(code)] = (code, list(dis.findlinestarts(code)))
+    line = code.co_firstlineno
+    for start, number in known[1]:
+        if start > instruction:
+            break
+        if number is not None:
+            line = number
+    return line
+
+
+def is_ours(code):
+    return code.co_filename.startswith(_HERE)
+
+
+def caller(depth):
+    """The nearest frame that is not ours."""
+    frame = sys._getframe(depth)
+    while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+    return frame

@@ -1,0 +1,69 @@
+"""The live subscription: one request that the server holds until a callpoint changes.
+
+So the app knows within milliseconds what is set, and a call that nothing would pause need not ask.
+"""
+
+import json
+import time
+
+from . import _limits as limits
+from . import _say as say
+from ._http import Connection, Trouble
+from ._points import State
+from ._settings import find_server
+
+
+class Watcher:
+    def __init__(self, runtime):
+        self._runtime = runtime
+        self._epoch = runtime.epoch
+        self._connection = None
+
+    def run(self):
+        runtime, state, lost_since, delay = self._runtime, None, None, limits.RETRY_FIRST_S
+        while runtime.on and runtime.epoch == self._epoch:
+            address = find_server(runtime.configured)
+            began = time.monotonic()
+            try:
+                fresh = self._ask(address, state)
+            except Trouble as trouble:
+                state = None
+                lost_since = lost_since or began
+                runtime.lost(trouble, address, time.monotonic() - lost_since)
+                time.sleep(delay)
+                delay = min(2 * delay, limits.RETRY_LONGEST_S)
+                continue
+            if lost_since is not None:
+                say.verbose("connected to %s" % address.url)
+            lost_since, delay = None, limits.RETRY_FIRST_S
+            if state is None or fresh.version != state.version or fresh.server != state.server:
+                state = fresh
+                runtime.learned(state, address)
+            elif time.monotonic() - began < 0.05:
+                # A server that does not hold the request must not be asked in a tight loop.
+                time.sleep(limits.RETRY_FIRST_S)
+
+    def _ask(self, address, state):
+        if self._connection is None or not address.same(self._connection.address) and state is None:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = Connection(address, self._runtime.token)
+        path, timeout = "/api/callpoints/watch", limits.ASK_S
+        if state is not None:
+            path += "?version=%s&wait_s=%d" % (state.version, limits.WATCH_HOLD_S)
+            timeout = limits.WATCH_HOLD_S + limits.HOLD_GRACE_S
+        status, body = self._connection.request("GET", path, timeout=timeout)
+        if status != 200:
+            raise Trouble("status %d from %s%s" % (status, address.url, path.split("?")[0]))
+        return parse(body)
+
+
+def parse(body):
+    try:
+        told = json.loads(body)
+        callpoints = told["callpoints"]
+        if not isinstance(callpoints, dict) or not isinstance(told["version"], (int, str)):
+            raise TypeError
+        return State(told["version"], told.get("server"), told.get("default_behavior", "stop"), callpoints)
+    except (ValueError, KeyError, TypeError):
+        raise Trouble("the server's answer about callpoints is not understood") from None

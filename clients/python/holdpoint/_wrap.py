@@ -1,0 +1,334 @@
+"""Wrappers of functions: what stands between the app and its own function.
+
+Each wrapper is of the same sort as what it wraps (plain, coroutine, generator, asynchronous generator), because
+frameworks look. On the fast path it captures, runs, records and never waits; only where a callpoint
+may pause the call does it ask. Whatever fails in our own part, the app's function runs and its
+result or exception is what the app sees.
+"""
+
+import asyncio
+import functools
+import inspect
+import sys
+import time
+
+from . import _limits as limits
+from ._call import Call, abandon, after, before, error_texts, late
+from ._drive import drive, drive_async
+from ._runtime import local, runtime, task_of, thread_of
+from ._stack import take
+from ._values import capture
+
+_now = time.time
+_frame = sys._getframe
+
+
+def wrap(point, function):
+    """The wrapper for a function of any sort."""
+    if inspect.iscoroutinefunction(function):
+        maker = _coroutine
+    elif inspect.isasyncgenfunction(function):
+        maker = _async_generator
+    elif inspect.isgeneratorfunction(function):
+        maker = _generator
+    else:
+        maker = _plain
+    wrapper = maker(point, function)
+    try:
+        return functools.update_wrapper(wrapper, function)
+    except Exception:
+        return wrapper  # A callable whose attributes cannot be read.
+
+
+def _plain(point, function):
+    def holdpoint_wrapper(*args, **kwargs):
+        if not point.on or local.busy:
+            return function(*args, **kwargs)
+        return call_plain(point, function, args, kwargs, _frame(1))
+
+    return holdpoint_wrapper
+
+
+def call_plain(point, function, args, kwargs, frame, owner=None):
+    """One recorded call. `owner` is the object whose method this is, where that is wrapped."""
+    if point.asks and runtime.may_ask():
+        return _ask_plain(point, function, args, kwargs, frame, owner)
+    begun = _begin(args, kwargs, frame, owner)
+    try:
+        result = function(*args, **kwargs)
+    except BaseException as error:
+        _failed(point, function, args, kwargs, frame, owner, begun, error)
+        raise
+    if begun is not None:
+        _done(point, begun, result)
+    return result
+
+
+def _begin(args, kwargs, frame, owner):
+    """What must be taken before the function runs: it may change its arguments."""
+    local.busy = True
+    try:
+        return (
+            _now(),
+            tuple([capture(value) for value in args]) if args else (),
+            {name: capture(value) for name, value in kwargs.items()} if kwargs else None,
+            None if owner is None else capture(owner),
+            take(frame, limits.FRAMES_RECORDED),
+        )
+    except Exception:
+        return None
+    finally:
+        local.busy = False
+
+
+def _done(point, begun, result):
+    completed = _now()
+    local.busy = True
+    try:
+        started, args, kwargs, target, stack = begun
+        thread = local.thread or thread_of()
+        task = task_of()
+        runtime.ship.put(
+            (point, target, args, kwargs, capture(result), None, started, completed, thread, task, stack)
+        )
+    except Exception:
+        pass  # A record is lost; the app has its result.
+    finally:
+        local.busy = False
+
+
+def _failed(point, function, args, kwargs, frame, owner, begun, error):
+    """The function raised: recorded, or paused where a callpoint traps exceptions."""
+    completed = _now()
+    if begun is None:
+        return
+    if point.traps and isinstance(error, Exception) and runtime.may_ask():
+        call = _call(point, function, args, kwargs, frame, owner, begun=begun)
+        if call is not None:
+            try:
+                call.error, call.ended = error, True
+                drive(late(call))
+            finally:
+                call.end()
+            return
+    _record_failure(point, begun, completed, error)
+
+
+def _record_failure(point, begun, completed, error):
+    local.busy = True
+    try:
+        started, args, kwargs, target, stack = begun
+        texts = error_texts(error)
+        thread = local.thread or thread_of()
+        task = task_of()
+        runtime.ship.put(
+            (point, target, args, kwargs, capture(error), texts, started, completed, thread, task, stack)
+        )
+    except Exception:
+        pass
+    finally:
+        local.busy = False
+
+
+def _call(point, function, args, kwargs, frame, owner, is_async=False, begun=None):
+    """A call that asks; None when it could not be captured, and then it simply runs."""
+    local.busy = True
+    try:
+        call = Call(point, function, args, kwargs, frame, owner, is_async, begun)
+        call.stack_short = take(frame, limits.FRAMES_RECORDED)
+        return call
+    except Exception:
+        return None
+    finally:
+        local.busy = False
+
+
+def _ask_plain(point, function, args, kwargs, frame, owner):
+    call = _call(point, function, args, kwargs, frame, owner)
+    if call is None:
+        return function(*args, **kwargs)
+    try:
+        try:
+            plan = drive(before(call))
+        except BaseException as error:
+            abandon(call, error)
+            raise
+        try:
+            if plan.error is not None:
+                raise plan.error
+            call.result = plan.value if plan.given else plan.function(*plan.args, **plan.kwargs)
+        except BaseException as error:
+            call.error = error
+            _finish(call)
+            raise
+        _finish(call)
+        return call.result
+    finally:
+        call.end()
+
+
+def _finish(call):
+    call.ended = True
+    if call.call_id is None:
+        _record_unasked(call)
+    else:
+        drive(after(call))
+
+
+def _record_unasked(call):
+    """The server did not answer at the start; the call is recorded like any other."""
+    begun = (call.started, call.captured, call.captured_kwargs, call.target, call.stack_short)
+    if call.error is None:
+        _done(call.point, begun, call.result)
+    else:
+        _record_failure(call.point, begun, _now(), call.error)
+
+
+# --- Coroutines.
+
+
+def _coroutine(point, function):
+    async def holdpoint_wrapper(*args, **kwargs):
+        if not point.on or local.busy:
+            return await function(*args, **kwargs)
+        return await call_coroutine(point, function, args, kwargs, _frame(1))
+
+    return holdpoint_wrapper
+
+
+async def call_coroutine(point, function, args, kwargs, frame, owner=None):
+    if point.asks and runtime.may_ask() and _in_asyncio():
+        return await _ask_coroutine(point, function, args, kwargs, frame, owner)
+    begun = _begin(args, kwargs, frame, owner)
+    try:
+        result = await function(*args, **kwargs)
+    except BaseException as error:
+        await _failed_async(point, function, args, kwargs, frame, owner, begun, error)
+        raise
+    if begun is not None:
+        _done(point, begun, result)
+    return result
+
+
+async def _failed_async(point, function, args, kwargs, frame, owner, begun, error):
+    completed = _now()
+    if begun is None:
+        return
+    if point.traps and isinstance(error, Exception) and runtime.may_ask() and _in_asyncio():
+        call = _call(point, function, args, kwargs, frame, owner, is_async=True, begun=begun)
+        if call is not None:
+            try:
+                call.error, call.ended = error, True
+                await drive_async(late(call))
+            finally:
+                call.end()
+            return
+    _record_failure(point, begun, completed, error)
+
+
+async def _ask_coroutine(point, function, args, kwargs, frame, owner):
+    call = _call(point, function, args, kwargs, frame, owner, is_async=True)
+    if call is None:
+        return await function(*args, **kwargs)
+    try:
+        try:
+            plan = await drive_async(before(call))
+        except BaseException as error:
+            abandon(call, error)
+            raise
+        try:
+            if plan.error is not None:
+                raise plan.error
+            if plan.given:
+                call.result = plan.value
+            else:
+                result = plan.function(*plan.args, **plan.kwargs)
+                # A replacement need not be a coroutine function.
+                call.result = await result if inspect.isawaitable(result) else result
+        except BaseException as error:
+            call.error = error
+            await _finish_async(call)
+            raise
+        await _finish_async(call)
+        return call.result
+    finally:
+        call.end()
+
+
+async def _finish_async(call):
+    call.ended = True
+    if call.call_id is None:
+        _record_unasked(call)
+    elif call.error is not None and not isinstance(call.error, Exception):
+        # A cancelled task must not await anything more.
+        abandon(call, call.error)
+    else:
+        await drive_async(after(call))
+
+
+def _in_asyncio():
+    """Only asyncio's loops can wait for us; under another library calls are recorded and never paused."""
+    return asyncio._get_running_loop() is not None
+
+
+# --- Generators: the call lasts from the first item to the end.
+
+
+def _generator(point, function):
+    def holdpoint_wrapper(*args, **kwargs):
+        if not point.on or local.busy:
+            return (yield from function(*args, **kwargs))
+        frame = _frame(1)
+        if point.asks and runtime.may_ask():
+            # What is paused is the making of the generator: its items are the app's own affair.
+            made = _ask_plain(point, function, args, kwargs, frame, None)
+            return (yield from made)
+        begun = _begin(args, kwargs, frame, None)
+        try:
+            result = yield from function(*args, **kwargs)
+        except GeneratorExit:
+            # Nobody wanted the rest: an end like any other.
+            if begun is not None:
+                _done(point, begun, None)
+            raise
+        except BaseException as error:
+            _failed(point, function, args, kwargs, frame, None, begun, error)
+            raise
+        if begun is not None:
+            _done(point, begun, result)
+        return result
+
+    return holdpoint_wrapper
+
+
+def _async_generator(point, function):
+    async def holdpoint_wrapper(*args, **kwargs):
+        frame = _frame(1)
+        recorded = point.on and not local.busy
+        begun = _begin(args, kwargs, frame, None) if recorded else None
+        inner = function(*args, **kwargs)
+        try:
+            item = await inner.__anext__()
+            while True:
+                try:
+                    sent = yield item
+                except GeneratorExit:
+                    await inner.aclose()
+                    raise
+                except BaseException as error:
+                    item = await inner.athrow(error)
+                else:
+                    item = await inner.asend(sent)
+        except StopAsyncIteration:
+            if begun is not None:
+                _done(point, begun, None)
+        except GeneratorExit:
+            if begun is not None:
+                _done(point, begun, None)
+            raise
+        except BaseException as error:
+            if begun is not None:
+                _record_failure(point, begun, _now(), error)
+            raise
+
+    return holdpoint_wrapper
