@@ -4,6 +4,7 @@
 //! whole run wants to know everything that is wrong.
 
 mod client_js;
+mod client_python;
 mod conformance;
 mod lint;
 mod rust;
@@ -54,6 +55,7 @@ const STEPS: &[Step] = &[
     sdk_js::SDK_1,
     sdk_js::CLIENT_2,
     client_js::CLIENT_JS,
+    client_python::CLIENT_PYTHON,
 ];
 
 /// One row of the summary.

@@ -436,7 +436,7 @@ def error_texts(error):
         link = error.__traceback__
         while link is not None and _stack.is_ours(link.tb_frame.f_code):
             link = link.tb_next
-        text = "".join(traceback.format_exception(kind, error, link))
+        text = "".join(traceback.format_exception(kind, error, link, -limits.TRACEBACK_FRAMES))
     except Exception:
         text = "%s: %s\n" % (name, message)
     return name, message[: limits.MESSAGE_CHARS], text[-limits.TRACEBACK_CHARS :]

@@ -29,8 +29,8 @@ class Connection:
         self._socket = None
         self._rest = b""
 
-    def request(self, method, path, body=None, timeout=limits.ASK_S):
-        """`(status, body)`; raises `Trouble`."""
+    def request(self, method, path, body=None, timeout=limits.ASK_S, again=True):
+        """`(status, body)`; raises `Trouble`. `again` allows a second try on a connection that was idle too long."""
         deadline = time.monotonic() + timeout
         message = head(self.address, self._token, method, path, body)
         reused = self._socket is not None
@@ -39,7 +39,7 @@ class Connection:
                 return self._exchange(message, deadline)
             except Gone:
                 # Only a connection that was idle may have been closed before our request was read.
-                if not reused:
+                if not reused or not again:
                     raise
                 self.close()
                 return self._exchange(message, deadline)

@@ -75,7 +75,8 @@ LINE_CHARS = 200
 DESCRIBED_DEPTH = 3
 DESCRIBED_ATTRIBUTES = 100
 DESCRIBED_CHARS = 300
-# Characters of a traceback and of a message.
+# Frames of a traceback, the innermost ones, and characters of it and of a message.
+TRACEBACK_FRAMES = 40
 TRACEBACK_CHARS = 32_000
 MESSAGE_CHARS = 4_000
 

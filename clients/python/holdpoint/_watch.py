@@ -8,7 +8,7 @@ import time
 
 from . import _limits as limits
 from . import _say as say
-from ._http import Connection, Trouble
+from ._http import Connection, Gone, Trouble
 from ._points import State
 from ._settings import find_server
 
@@ -27,6 +27,10 @@ class Watcher:
             try:
                 fresh = self._ask(address, state)
             except Trouble as trouble:
+                if isinstance(trouble, Gone) and state is not None:
+                    # The connection ended, perhaps only that: another one is tried before the server counts as gone.
+                    state = None
+                    continue
                 state = None
                 lost_since = lost_since or began
                 runtime.lost(trouble, address, time.monotonic() - lost_since)
@@ -52,7 +56,8 @@ class Watcher:
         if state is not None:
             path += "?version=%s&wait_s=%d" % (state.version, limits.WATCH_HOLD_S)
             timeout = limits.WATCH_HOLD_S + limits.HOLD_GRACE_S
-        status, body = self._connection.request("GET", path, timeout=timeout)
+        # A closed connection may mean another server, whose version of the same number says something else.
+        status, body = self._connection.request("GET", path, timeout=timeout, again=False)
         if status != 200:
             raise Trouble("status %d from %s%s" % (status, address.url, path.split("?")[0]))
         return parse(body)

@@ -140,11 +140,13 @@ class StandIn:
         version = query.get("version", [None])[0]
         deadline = time.monotonic() + wait_s
         with self.changed:
+            mine = self.watcher = object()
             self.watched = None if version is None else int(version)
             self.changed.notify_all()
             while version == str(self.version) and time.monotonic() < deadline:
                 self.changed.wait(deadline - time.monotonic())
-            self.watched = None
+            if self.watcher is mine:
+                self.watched = None
             return 200, {
                 "version": self.version,
                 "server": self.run_id,
@@ -277,6 +279,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def cut(self):
+        self.standin.watched = None
         for request in list(self.open):
             try:
                 request.shutdown(socket.SHUT_RDWR)

@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{client, demo, docs, doctor, guard, out, serve, setup};
+use crate::{client, demo, docs, doctor, guard, out, run, serve, setup};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -59,6 +59,21 @@ enum Command {
         /// Print the structured answer as JSON instead of the text
         #[arg(long)]
         json: bool,
+    },
+    /// Start a Python app with its calls recorded, without editing it
+    ///
+    /// The command runs as it would without us, with its own exit code; the Python processes in it
+    /// load the client. Example: holdpoint run --watch 'shop.cart:Cart.add' -- python app.py
+    Run {
+        /// Wrap these functions: `pkg.module:func`, `pkg.module:Class.method`, `pkg.module` (all of
+        /// it), `pkg.*`; the program itself by its file's name, `app:main`; may be repeated
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        watch: Vec<String>,
+        #[command(flatten)]
+        server: ServerArgs,
+        /// The command and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<std::ffi::OsString>,
     },
     /// Say what was found on this machine, what is missing, and the command that fixes it
     Doctor,
@@ -170,6 +185,7 @@ impl Cli {
             Command::Tool { name, arguments, server, json } => {
                 client::run(&name, &arguments, &server, json)
             }
+            Command::Run { watch, server, command } => run::run(&watch, &server, &command),
             Command::Doctor => {
                 let well = doctor::run(&mut std::io::stdout()).context("doctor")?;
                 Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })

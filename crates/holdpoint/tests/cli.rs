@@ -15,7 +15,7 @@ fn at_home(args: &[&str]) -> (i32, String, String) {
 fn every_level_has_help() {
     let (code, top, _) = at_home(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["serve", "mcp", "tools", "tool", "doctor", "setup", "demo"] {
+    for command in ["serve", "mcp", "tools", "tool", "run", "doctor", "setup", "demo"] {
         assert!(top.contains(command), "{command} is not in the help");
         let (code, help, _) = at_home(&[command, "--help"]);
         assert_eq!(code, 0);

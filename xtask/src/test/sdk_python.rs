@@ -39,7 +39,7 @@ fn sdk_python(site: &Site, major: &str) -> Result<Outcome> {
 }
 
 /// pytest's last line: `== 1 failed, 3 passed, 2 skipped in 0.12s ==`.
-fn totals(output: &str) -> Option<Counts> {
+pub(super) fn totals(output: &str) -> Option<Counts> {
     let line = output.lines().rev().find(|line| line.contains(" in ") && line.contains('s'))?;
     let mut sum = Counts::default();
     let words = line.trim_matches(|c: char| c == '=' || c == ' ');
