@@ -3,8 +3,9 @@
 //! A script runs the moment it is parsed: a breakpoint that needs its map first comes too late. V8's
 //! own instrumentation stops before ES modules, but not before CommonJS modules, which Node compiles
 //! to functions; and in Node's loader no breakpoint binds by line. So for CommonJS we stop at calls
-//! of the loader's `_compile`, which is given file and text, when the text names a map. At a stop of
-//! either kind the map can be read and breakpoints set by URL; they bind before anything runs.
+//! of the loader's `_compile`, and for programs that do the same themselves at calls of
+//! `vm.compileFunction`: both are given file and text, and stop when the text names a map. At a stop of
+//! any kind the map can be read and breakpoints set by URL; they bind before anything runs.
 
 use std::path::PathBuf;
 
@@ -27,10 +28,11 @@ use crate::{
 
 /// Before Node 20.16 a program has no such function, and `require` comes with the console's helpers.
 const COMPILE: &str = "(process.getBuiltinModule ?? require)('module').prototype._compile";
+const COMPILE_FUNCTION: &str = "(process.getBuiltinModule ?? require)('vm').compileFunction";
 const NAMES_A_MAP: &str =
     "typeof arguments[0] === 'string' && arguments[0].includes('sourceMappingURL=')";
-/// The last one counts.
-const FILE_AND_MAP: &str = "[String(arguments[1]), arguments[0].slice(\
+/// A name, or options with one. The last map counts.
+const FILE_AND_MAP: &str = "[String(arguments[2]?.filename ?? arguments[1]), arguments[0].slice(\
      arguments[0].lastIndexOf('sourceMappingURL=') + 17).match(/^\\S*/)[0]]";
 
 /// The stops of one thread that wait before scripts with maps. Nobody else asked for them: resume
@@ -38,8 +40,8 @@ const FILE_AND_MAP: &str = "[String(arguments[1]), arguments[0].slice(\
 #[derive(Clone, Debug)]
 pub struct Hold {
     modules: BreakpointId,
-    /// `None` where the loader is not what we know.
-    commonjs: Option<BreakpointId>,
+    /// Fewer where Node is not what we know.
+    functions: Vec<BreakpointId>,
 }
 
 /// A script that has not run yet.
@@ -63,45 +65,27 @@ impl Hold {
     pub async fn set(client: &Client) -> Result<Hold, Error> {
         let instrumentation = Instrumentation::BeforeScriptWithSourceMapExecution;
         let modules = client.send(SetInstrumentationBreakpoint { instrumentation }).await?;
-        let compile = Evaluate {
-            expression: COMPILE.to_owned(),
-            include_command_line_api: true,
-            silent: true,
-            ..Evaluate::default()
-        };
-        let compile = client.send(compile).await?;
-        let function = match compile.exception_details {
-            None if compile.result.kind == "function" => compile.result.object_id,
-            None | Some(_) => None,
-        };
-        let commonjs = match function {
-            Some(object_id) => {
-                let condition = Some(NAMES_A_MAP.to_owned());
-                let command = SetBreakpointOnFunctionCall { object_id, condition };
-                Some(client.send(command).await?.breakpoint_id)
-            }
-            None => {
-                tracing::debug!("no CommonJS loader: only ES modules are held");
-                None
-            }
-        };
-        Ok(Hold { modules: modules.breakpoint_id, commonjs })
+        let mut functions = Vec::new();
+        for function in [COMPILE, COMPILE_FUNCTION] {
+            functions.extend(stop_at_calls(client, function).await?);
+        }
+        Ok(Hold { modules: modules.breakpoint_id, functions })
     }
 
     /// All of it, to remove.
     pub fn breakpoints(&self) -> impl Iterator<Item = &BreakpointId> {
-        std::iter::once(&self.modules).chain(&self.commonjs)
+        std::iter::once(&self.modules).chain(&self.functions)
     }
 
     /// Whether a stop is one of these.
     pub fn is_at(&self, paused: &Paused) -> bool {
-        paused.reason == "instrumentation" || self.is_commonjs(paused)
+        paused.reason == "instrumentation" || self.is_call(paused)
     }
 
     /// The script that waits; `None` for other stops, and for scripts that are no files.
     pub async fn held(&self, client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
-        if self.is_commonjs(paused) {
-            return commonjs(client, paused).await;
+        if self.is_call(paused) {
+            return compiled(client, paused).await;
         }
         let data = paused.data.clone().filter(|_| paused.reason == "instrumentation");
         let script = data.and_then(|data| serde_json::from_value::<Instrumented>(data).ok());
@@ -110,8 +94,8 @@ impl Hold {
         }))
     }
 
-    fn is_commonjs(&self, paused: &Paused) -> bool {
-        self.commonjs.as_ref().is_some_and(|id| paused.hit_breakpoints.contains(id))
+    fn is_call(&self, paused: &Paused) -> bool {
+        self.functions.iter().any(|id| paused.hit_breakpoints.contains(id))
     }
 }
 
@@ -123,7 +107,29 @@ impl Held {
     }
 }
 
-async fn commonjs(client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
+/// `None` where there is no such function.
+async fn stop_at_calls(client: &Client, function: &str) -> Result<Option<BreakpointId>, Error> {
+    let found = Evaluate {
+        expression: function.to_owned(),
+        include_command_line_api: true,
+        silent: true,
+        ..Evaluate::default()
+    };
+    let found = client.send(found).await?;
+    let object_id = match found.exception_details {
+        None if found.result.kind == "function" => found.result.object_id,
+        None | Some(_) => None,
+    };
+    let Some(object_id) = object_id else {
+        tracing::debug!(function, "not here: what it compiles is not held");
+        return Ok(None);
+    };
+    let condition = Some(NAMES_A_MAP.to_owned());
+    let command = SetBreakpointOnFunctionCall { object_id, condition };
+    Ok(Some(client.send(command).await?.breakpoint_id))
+}
+
+async fn compiled(client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
     let Some(frame) = paused.call_frames.first() else { return Ok(None) };
     let mut command = EvaluateOnCallFrame::new(frame.call_frame_id.clone(), FILE_AND_MAP);
     command.return_by_value = true;
@@ -131,5 +137,6 @@ async fn commonjs(client: &Client, paused: &Paused) -> Result<Option<Held>, Erro
     let Ok((file, source_map_url)) = serde_json::from_value::<(PathBuf, String)>(value) else {
         return Ok(None);
     };
-    Ok(Some(Held { file, source_map_url }))
+    // A plain name leads nowhere.
+    Ok(Some(Held { file, source_map_url }).filter(|held| held.file.is_absolute()))
 }

@@ -191,3 +191,5 @@ pub const FUNCTION_BYTES: u64 = 2 * 1024 * 1024;
 pub const NEARBY: u32 = 50;
 /// How many tasks back a stack names what scheduled it.
 pub const ASYNC_DEPTH: u32 = 8;
+/// Frames of Node's own code that a step leaves before it ends among them after all.
+pub const INTERNAL_STEPS: u32 = 50;

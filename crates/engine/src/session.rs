@@ -316,8 +316,9 @@ impl Session {
         condition: &str,
     ) -> Result<(), Failure> {
         for backend in self.backends() {
-            if let Backend::Dap(dap) = backend {
-                dap.check_condition(file, condition).await?;
+            match backend {
+                Backend::Dap(dap) => dap.check_condition(file, condition).await?,
+                Backend::Cdp(cdp) => cdp.check_condition(condition).await?,
             }
         }
         Ok(())

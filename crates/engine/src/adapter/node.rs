@@ -7,7 +7,7 @@ mod chatter;
 mod children;
 mod command;
 
-use std::{ffi::OsString, sync::Arc, time::Duration};
+use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
@@ -18,7 +18,7 @@ use self::{
 };
 use super::{Adapter, Around, Connected, Started, has_extension};
 use crate::{
-    backend::cdp::{self, Began, Entry, Setup, Subject},
+    backend::cdp::{self, Began, Entry, FirstLine, Setup, Subject},
     failure::{Code, Failure},
     launch::Launch,
     limits,
@@ -59,21 +59,26 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         just_my_code: launch.just_my_code,
         folders: folders(launch),
         joining: joining.clone(),
+        first_line: FirstLine::default(),
     };
     if what.is_runner {
+        // The runner itself has no line of the user's.
+        if launch.stop_on_entry {
+            setup.first_line.expect();
+        }
         // Ends when the session drops its receiver.
-        tokio::spawn(take_children(door, setup, launch.stop_on_entry));
+        tokio::spawn(take_children(door, setup));
         return Ok(Started { program, targets });
     }
-    let url = found(&mut program, announced).await?;
+    let url = found(&mut program, announced, &what.node).await?;
     let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
     let subject =
         Subject { name: "main".to_owned(), pid: None, script: launch.program.clone(), entry };
     let (main, beginning) = cdp::connect(&url, setup.clone(), subject).await?;
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
-    tokio::spawn(take_children(door, setup, false));
-    begun(&mut program, beginning).await?;
+    tokio::spawn(take_children(door, setup));
+    begun(&mut program, beginning, &what.node).await?;
     Ok(Started { program, targets })
 }
 
@@ -113,35 +118,43 @@ fn address(program: &mut Program) -> Result<oneshot::Receiver<String>, Failure> 
     Ok(url)
 }
 
-async fn found(program: &mut Program, url: oneshot::Receiver<String>) -> Result<String, Failure> {
+async fn found(
+    program: &mut Program,
+    url: oneshot::Receiver<String>,
+    node: &Path,
+) -> Result<String, Failure> {
     let said = tokio::select! {
         url = tokio::time::timeout(limits::CONNECT, url) => url,
-        exit = program.wait() => return Err(died(program, exit).await),
+        exit = program.wait() => return Err(died(program, exit, node).await),
     };
     match said {
         Ok(Ok(url)) => Ok(url),
         // Its stderr ended without: a node that does not know its flags, or no node at all.
         Ok(Err(_)) => {
             let exit = ended(program).await;
-            Err(died(program, exit).await)
+            Err(died(program, exit, node).await)
         }
-        Err(_) => Err(silent()),
+        Err(_) => Err(silent(node)),
     }
 }
 
-fn silent() -> Failure {
-    Failure::new(Code::LaunchFailed, "the program did not open its inspector")
-        .hint("is `interpreter` a Node.js?")
+fn silent(node: &Path) -> Failure {
+    let text = format!("`{}` did not open its inspector", node.display());
+    Failure::new(Code::LaunchFailed, text).hint("is `interpreter` a Node.js?")
 }
 
 /// Waits until the program stands before its first line. One that ends before that never could run.
-async fn begun(program: &mut Program, began: oneshot::Receiver<Began>) -> Result<(), Failure> {
+async fn begun(
+    program: &mut Program,
+    began: oneshot::Receiver<Began>,
+    node: &Path,
+) -> Result<(), Failure> {
     match tokio::time::timeout(limits::CONNECT, began).await {
         Ok(Ok(Began::Entered)) => Ok(()),
         Ok(Ok(Began::Over) | Err(_)) => match ended(program).await {
             // `node --check` and the like have no first line, and are done.
             Exit::Code(0) => Ok(()),
-            exit => Err(died(program, exit).await),
+            exit => Err(died(program, exit, node).await),
         },
         Err(_) => Err(Failure::new(Code::LaunchFailed, "the program did not reach its first line")
             .hint("a preloaded module (`--require`, `--import`, NODE_OPTIONS) may not return")),
@@ -154,7 +167,7 @@ async fn ended(program: &mut Program) -> Exit {
     ended.unwrap_or(Exit::Unknown)
 }
 
-async fn died(program: &mut Program, exit: Exit) -> Failure {
+async fn died(program: &mut Program, exit: Exit, node: &Path) -> Failure {
     let said = program.last_words().await;
     let hint = match said.as_str() {
         it if it.contains("SyntaxError") => "correct what Node says, then launch again",
@@ -162,38 +175,36 @@ async fn died(program: &mut Program, exit: Exit) -> Failure {
             "install what is missing (`npm install`), or correct the path; `cwd` is where Node starts"
         }
         it if it.contains("bad option") => "Node does not know that flag",
+        "" => "is it a Node.js? `interpreter` chooses another",
         _ => "see what Node wrote; `interpreter` chooses another node",
     };
     Failure::new(
         Code::LaunchFailed,
-        format!("Node ended with {exit} before the first line\n{said}"),
+        format!("`{}` ended with {exit} before the first line\n{said}", node.display()),
     )
     .hint(hint)
 }
 
-/// Each child waits until it is connected. The first of Node's test runner stops at its first line, for the
-/// runner itself has none.
-async fn take_children(mut door: Door, setup: Setup, mut stops: bool) {
+/// Each child waits until it is connected.
+async fn take_children(mut door: Door, setup: Setup) {
     loop {
         let child = tokio::select! {
             child = door.next() => child,
             () = setup.joining.closed() => return,
         };
         let Some(child) = child else { return };
-        let first = std::mem::take(&mut stops);
         // Ends when the child is taken, or gone.
-        tokio::spawn(take_child(child, setup.clone(), first));
+        tokio::spawn(take_child(child, setup.clone()));
     }
 }
 
-async fn take_child(child: Child, setup: Setup, stops: bool) {
+async fn take_child(child: Child, setup: Setup) {
     let joining: mpsc::Sender<Connected> = setup.joining.clone();
-    let entry = Entry::At(child.script.filter(|_| stops));
     let subject = Subject {
         name: format!("process {}", child.pid),
         pid: Some(child.pid),
         script: None,
-        entry,
+        entry: Entry::LetIn,
     };
     match cdp::connect(&child.url, setup, subject).await {
         Ok((connected, _)) => {

@@ -3,11 +3,13 @@
 //! What V8 answers says only that it took the command; stops come as events, and [`watch`] decides which of
 //! them are anybody's business: the entry, holds before scripts with source maps, and conditions of ours are not.
 
+mod begin;
 mod breakpoints;
 mod connect;
 mod exceptions;
 mod functions;
 mod inspect;
+mod onward;
 mod points;
 mod value;
 mod watch;
@@ -15,7 +17,7 @@ mod watch;
 use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use holdpoint_cdp::{
@@ -29,7 +31,7 @@ use holdpoint_cdp::{
     },
 };
 
-pub use self::connect::{BOOT_NAME, Began, Entry, Setup, Subject, connect};
+pub use self::connect::{BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
 use self::points::Points;
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
@@ -80,6 +82,8 @@ struct Known {
 struct Moment {
     paused: Option<Arc<Paused>>,
     asked: Asked,
+    /// Until when an evaluation may run that nobody waits for any more.
+    busy_until: Option<Instant>,
 }
 
 /// What the next stop without a breakpoint is due to: V8 does not say.
@@ -156,6 +160,16 @@ impl Cdp {
 
     pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
         functions::replace(self, wanted).await
+    }
+
+    /// Whether a condition is one, as far as V8 can tell before its scope is known.
+    pub async fn check_condition(&self, condition: &str) -> Result<(), Failure> {
+        breakpoints::parses(self, condition).await.map_err(|problem| {
+            Failure::new(
+                Code::InvalidParams,
+                format!("the condition `{condition}` does not parse: {problem}"),
+            )
+        })
     }
 
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
@@ -238,6 +252,9 @@ impl Cdp {
         patience: Duration,
     ) -> Result<Evaluated, Failure> {
         let timeout = Some(patience.as_secs_f64() * 1_000.0);
+        if let Some(frame) = frame {
+            is_live(frame)?;
+        }
         let sent = async {
             match frame {
                 Some(frame) => {
@@ -260,13 +277,28 @@ impl Cdp {
                 }
             }
         };
-        match tokio::time::timeout(patience + limits::INTERRUPT, sent).await {
+        self.is_free()?;
+        let patient = patience + limits::INTERRUPT;
+        let until = Instant::now() + patient;
+        let mut unfinished = Unfinished { cdp: self.clone(), until, is_done: false };
+        let answer = tokio::time::timeout(patient, sent).await;
+        unfinished.is_done = true;
+        match answer {
             Ok(answer) => answer,
             Err(_) => {
                 self.ask(TerminateExecution {}).await?;
                 Err(too_long(patience))
             }
         }
+    }
+
+    /// Fails while an evaluation runs that nobody waits for.
+    fn is_free(&self) -> Result<(), Failure> {
+        let Some(until) = self.moment().busy_until else { return Ok(()) };
+        let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
+        let text = format!("an evaluation that was cancelled still runs, for {left} s at the most");
+        Err(Failure::new(Code::Busy, text)
+            .hint("try again then; `debug_stop` ends the program now"))
     }
 
     async fn blackbox(&self, libraries: bool) -> Result<(), Failure> {
@@ -306,11 +338,8 @@ impl Cdp {
     }
 
     fn frame(&self, frame: &FrameId) -> Result<CallFrame, Failure> {
+        is_live(frame)?;
         let wanted = text(frame)?;
-        if wanted.starts_with(inspect::ASYNC) {
-            return Err(Failure::new(Code::NotFound, "an async caller keeps no variables")
-                .hint("its frame is gone; only frames without `async` have values"));
-        }
         let paused = self.paused()?;
         let found = paused.call_frames.iter().find(|it| it.call_frame_id.0 == wanted);
         found.cloned().ok_or_else(|| {
@@ -318,6 +347,41 @@ impl Cdp {
                 .hint("`debug_stack` numbers the frames of this one")
         })
     }
+}
+
+/// An evaluation under way. Whoever waits for it may be gone before it is done, and V8 hears nothing while
+/// it evaluates: the thread stays busy until the time is up that V8 was given.
+struct Unfinished {
+    cdp: Cdp,
+    until: Instant,
+    is_done: bool,
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if self.is_done {
+            return;
+        }
+        self.cdp.moment().busy_until = Some(self.until);
+        let cdp = self.cdp.clone();
+        // Ends with the evaluation, or with the connection.
+        tokio::spawn(async move {
+            let next = Evaluate { expression: "0".to_owned(), silent: true, ..Evaluate::default() };
+            if let Err(error) = cdp.client.send(next).await {
+                tracing::debug!(%error, "nothing follows an evaluation");
+            }
+            cdp.moment().busy_until = None;
+        });
+    }
+}
+
+/// What scheduled a task has no frame any more.
+fn is_live(frame: &FrameId) -> Result<(), Failure> {
+    if text(frame)?.starts_with(inspect::ASYNC) {
+        return Err(Failure::new(Code::NotFound, "an async caller keeps no variables")
+            .hint("its frame is gone; only frames without `async` have values"));
+    }
+    Ok(())
 }
 
 fn text(frame: &FrameId) -> Result<&str, Failure> {

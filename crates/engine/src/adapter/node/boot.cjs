@@ -22,8 +22,7 @@
   }
   try {
     if (!inspector.url()) inspector.open(0, '127.0.0.1', false);
-    const script = (process.argv[1] ?? '').length < 2000 ? process.argv[1] : undefined;
-    fs.writeSync(pipe, JSON.stringify({ pid: process.pid, url: inspector.url(), script }) + '\n');
+    fs.writeSync(pipe, JSON.stringify({ pid: process.pid, url: inspector.url() }) + '\n');
   } catch {
     return;
   } finally {

@@ -15,6 +15,10 @@ const WHOLE: &[&str] = &[
     "Debugger attached.",
     "Waiting for the debugger to disconnect...",
 ];
+/// Its test runner warns of the debugger that we are: `(node:1234) Warning: …`, and how to learn more.
+const WARNS: &str =
+    ") Warning: Using the inspector with --test forces running at a concurrency of 1.";
+const TRACES: &str = "(Use `";
 /// Bytes on their way from the program to the session.
 const PIPE_BYTES: usize = 64 * 1024;
 
@@ -57,6 +61,8 @@ struct Filter {
     line: Vec<u8>,
     /// In the middle of a line that is the program's.
     is_passing: bool,
+    /// The line before was a warning of us.
+    is_warned: bool,
 }
 
 impl Filter {
@@ -74,15 +80,18 @@ impl Filter {
             self.line.extend(piece);
             let text = String::from_utf8_lossy(&self.line).into_owned();
             let text = text.trim_end_matches(['\n', '\r']);
-            match (ends, may_be(text)) {
-                (true, _) if is_chatter(text) => {
+            let is_trace = self.is_warned && (text.starts_with(TRACES) || TRACES.starts_with(text));
+            match (ends, may_be(text) || is_trace) {
+                (true, _) if is_chatter(text) || is_trace => {
                     urls.extend(inspector_url(text));
+                    self.is_warned = is_warning(text);
                     self.line.clear();
                 }
                 (false, true) => {}
                 (ends, _) => {
                     out.append(&mut self.line);
                     self.is_passing = !ends;
+                    self.is_warned = false;
                 }
             }
         }
@@ -95,21 +104,38 @@ impl Filter {
 }
 
 fn is_chatter(line: &str) -> bool {
-    line.starts_with(LISTENING) || line.starts_with(ENDING) || WHOLE.contains(&line)
+    line.starts_with(LISTENING)
+        || line.starts_with(ENDING)
+        || WHOLE.contains(&line)
+        || is_warning(line)
+}
+
+fn is_warning(line: &str) -> bool {
+    after_pid(line).is_some_and(|rest| rest.starts_with(WARNS))
+}
+
+/// What follows `(node:1234`.
+fn after_pid(line: &str) -> Option<&str> {
+    Some(line.strip_prefix("(node:")?.trim_start_matches(|it: char| it.is_ascii_digit()))
 }
 
 /// Whether a line that begins so may be chatter when it is whole.
 fn may_be(start: &str) -> bool {
     let long = |known: &str| known.starts_with(start) || start.starts_with(known);
-    long(LISTENING) || long(ENDING) || WHOLE.iter().any(|known| known.starts_with(start))
+    let warns = |rest: &str| WARNS.starts_with(rest) || rest.starts_with(WARNS);
+    long(LISTENING)
+        || long(ENDING)
+        || WHOLE.iter().any(|known| known.starts_with(start))
+        || "(node:".starts_with(start)
+        || after_pid(start).is_some_and(warns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "before\nDebugger listening on ws://127.0.0.1:1/a\nFor help, see: https://nodejs.org/en/docs/inspector\nDebugger attached.\nDebug it\nDebugger attached. Not.\nprompt> ";
-    const LEFT: &str = "before\nDebug it\nDebugger attached. Not.\nprompt> ";
+    const TEXT: &str = "before\n(node:12) Warning: Using the inspector with --test forces running at a concurrency of 1. Use the inspectPort option\n(Use `node --trace-warnings ...` to show where the warning was created)\n(node:12) Warning: mine\n(Use `node --trace-warnings ...` again)\nDebugger listening on ws://127.0.0.1:1/a\nFor help, see: https://nodejs.org/en/docs/inspector\nDebugger attached.\nDebug it\nDebugger attached. Not.\nprompt> ";
+    const LEFT: &str = "before\n(node:12) Warning: mine\n(Use `node --trace-warnings ...` again)\nDebug it\nDebugger attached. Not.\nprompt> ";
 
     #[test]
     fn chatter_is_taken_out_however_it_is_cut() {

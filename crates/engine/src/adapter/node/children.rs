@@ -38,7 +38,6 @@ pub(super) struct Door {
 pub(super) struct Child {
     pub(super) pid: u32,
     pub(super) url: String,
-    pub(super) script: Option<PathBuf>,
 }
 
 impl Door {

@@ -15,7 +15,7 @@ use holdpoint_cdp::{
 };
 
 use super::{
-    Cdp,
+    Cdp, begin,
     points::{self, NOT_LOADED, Part, Point},
 };
 use crate::{
@@ -55,6 +55,7 @@ pub(super) async fn replace(
         };
         bound.push(Bound { id: wanted.id, state });
     }
+    begin::watch_for(cdp, file).await?;
     hold(cdp).await;
     Ok(bound)
 }
@@ -350,21 +351,27 @@ async fn extend(
 /// The whole condition, checked by V8 before anybody waits for it in vain.
 async fn check(cdp: &Cdp, wanted: &Wanted) -> Result<Option<String>, String> {
     let condition = points::condition(wanted)?;
-    let Some(text) = &wanted.condition else { return Ok(condition) };
+    if let Some(text) = &wanted.condition {
+        let problem = parses(cdp, text).await.err();
+        problem.map_or(Ok(()), |it| Err(format!("its condition does not parse: {it}")))?;
+    }
+    Ok(condition)
+}
+
+/// What is wrong with an expression, as V8 says it.
+pub(super) async fn parses(cdp: &Cdp, expression: &str) -> Result<(), String> {
     let params = serde_json::json!({
-        "expression": format!("({text}\n)"), "sourceURL": "", "persistScript": false,
+        "expression": format!("({expression}\n)"), "sourceURL": "", "persistScript": false,
     });
     let compiled = cdp.client.call("Runtime.compileScript", params);
     // Before the program's first line there is nothing to compile in; then V8 refuses, and we trust.
     let Ok(Ok(answer)) = tokio::time::timeout(limits::ADAPTER_ANSWER, compiled).await else {
-        return Ok(condition);
+        return Ok(());
     };
     let problem = answer.pointer("/exceptionDetails/exception/description");
     match problem.and_then(|it| it.as_str()) {
-        Some(problem) => {
-            Err(format!("its condition does not parse: {}", super::value::message(problem)))
-        }
-        None => Ok(condition),
+        Some(problem) => Err(super::value::message(problem).to_owned()),
+        None => Ok(()),
     }
 }
 

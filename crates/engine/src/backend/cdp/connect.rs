@@ -3,19 +3,26 @@
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use holdpoint_cdp::{
-    Client, Event, Inbox, Incoming, Limits, Target, UserFile, WorkerSession,
+    Client, Event, Inbox, Incoming, Limits, Script, Target, UserFile, WorkerSession,
     types::{
-        debugger::{SetAsyncCallStackDepth, SetBreakpointByUrl},
+        Location, ScriptId,
+        debugger::{
+            GetPossibleBreakpoints, Instrumentation, RemoveBreakpoint, SetAsyncCallStackDepth,
+            SetBreakpoint, SetBreakpointByUrl, SetInstrumentationBreakpoint,
+        },
         worker::Attached,
     },
 };
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Cdp, refused, watch::Watch};
+use super::{Cdp, LIBRARIES, THREAD, refused, watch::Watch};
 use crate::{
     adapter::Connected,
     backend::{Backend, Signal},
@@ -37,6 +44,28 @@ pub struct Setup {
     pub folders: Vec<PathBuf>,
     /// Where workers are announced.
     pub joining: mpsc::Sender<Connected>,
+    /// Whether the first line of the user's own code is where to stop, in whichever thread that runs.
+    pub first_line: FirstLine,
+}
+
+/// The stop at the first line of the user's own code: one for all threads of a program. Test runners run
+/// much of their own before, and most of them run the user's code in another process.
+#[derive(Clone, Default)]
+pub struct FirstLine(Arc<AtomicBool>);
+
+impl FirstLine {
+    pub fn expect(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_awaited(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether whoever asks is the first.
+    pub(super) fn take(&self) -> bool {
+        self.0.swap(false, Ordering::Relaxed)
+    }
 }
 
 /// What one thread is and where it is to stop first.
@@ -53,8 +82,8 @@ pub enum Entry {
     Silent,
     /// V8 stops before the first line.
     Told,
-    /// V8 does not stop by itself; the first line of this file, if any, is where to.
-    At(Option<PathBuf>),
+    /// V8 does not stop by itself: a script of ours let us in.
+    LetIn,
 }
 
 /// How a program that was let go began.
@@ -101,10 +130,14 @@ async fn take(
         events,
         signals: sender,
         tells_entry: matches!(subject.entry, Entry::Told),
+        first_line: setup.first_line.clone(),
         is_entering: false,
         script: subject.script,
+        steps_onward: 0,
         began: Some(began),
     };
+    let thread = Signal::ThreadStarted { thread: THREAD, name: Some(cdp.known.name.clone()) };
+    watch.signals.try_send(thread).unwrap_or_default();
     // Ends with the thread it watches.
     tokio::spawn(watch.run());
     let revision = setup.breakpoints.revision();
@@ -122,9 +155,9 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
         .map_err(refused)?;
     cdp.set_exceptions(&setup.breakpoints.exceptions()).await?;
     // Libraries only from the first line on: a program may lie among them, as test runners do.
-    cdp.blackbox(matches!(entry, Entry::At(_))).await?;
-    // A program that V8 does not stop has its loader already: it was let in by a script of ours.
-    if matches!(entry, Entry::At(_)) {
+    cdp.blackbox(matches!(entry, Entry::LetIn)).await?;
+    // A program that V8 does not stop has its loader already.
+    if matches!(entry, Entry::LetIn) {
         cdp.points().has_loader = true;
         cdp.ask(SetAsyncCallStackDepth { max_depth: limits::ASYNC_DEPTH }).await?;
     }
@@ -135,22 +168,76 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
     if !functions.is_empty() {
         cdp.set_functions(&functions).await?;
     }
-    if let Entry::At(Some(file)) = entry {
-        set_entry(cdp, &file).await?;
+    if setup.first_line.is_awaited() && !matches!(entry, Entry::Told) {
+        set_first_line(cdp).await?;
     }
     cdp.client.run().await.map_err(refused)
 }
 
 /// A breakpoint on a file's first line, which stands for the entry.
 pub(super) async fn set_entry(cdp: &Cdp, file: &Path) -> Result<(), Failure> {
-    let first = SetBreakpointByUrl {
-        line_number: 0,
-        url_regex: UserFile::new(file).url_regex(),
-        column_number: None,
-        condition: None,
+    set_first(cdp, UserFile::new(file).url_regex()).await
+}
+
+/// The same on the first line of every file of the user's.
+pub(super) async fn set_first_line(cdp: &Cdp) -> Result<(), Failure> {
+    let libraries = if cdp.known.just_my_code { LIBRARIES } else { BOOT_NAME };
+    let url_regex = format!("^(?:file://)?/(?!.*{libraries})(?!.*{BOOT_PATTERN})");
+    set_first(cdp, url_regex).await?;
+    // By its line V8 may find a function's first statement rather than the file's, if that comes first.
+    // In what is there already it is known better; before ES modules that come V8 stops by itself; other
+    // files begin with what they require.
+    for script in loaded(cdp) {
+        set_first_in(cdp, script).await;
+    }
+    let instrumentation = Instrumentation::BeforeScriptExecution;
+    let modules = cdp.ask(SetInstrumentationBreakpoint { instrumentation }).await?;
+    cdp.points().entry_modules = Some(modules.breakpoint_id);
+    Ok(())
+}
+
+/// The user's scripts that have not run yet, or have.
+fn loaded(cdp: &Cdp) -> Vec<ScriptId> {
+    let sources = cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_user = |script: &&Script| {
+        let is_library = cdp.known.just_my_code && script.url.contains(LIBRARIES);
+        script.file().is_some() && !is_library && !script.url.ends_with(BOOT_NAME)
     };
+    sources.scripts().iter().filter(is_user).map(|script| script.id.clone()).collect()
+}
+
+async fn set_first_in(cdp: &Cdp, script_id: ScriptId) {
+    let start = Location { script_id, line_number: 0, column_number: Some(0) };
+    let command =
+        GetPossibleBreakpoints { start: start.clone(), end: None, restrict_to_function: true };
+    let found = cdp.ask(command).await.map(|it| it.locations).unwrap_or_default();
+    let Some(first) = found.first() else { return };
+    let location =
+        Location { line_number: first.line_number, column_number: first.column_number, ..start };
+    if let Ok(set) = cdp.ask(SetBreakpoint { location, condition: None }).await {
+        cdp.points().entry.push(set.breakpoint_id);
+    }
+}
+
+/// The entry is reached, or was elsewhere.
+pub(super) async fn remove_entry(cdp: &Cdp) {
+    let ids = {
+        let mut points = cdp.points();
+        let modules = points.entry_modules.take();
+        std::mem::take(&mut points.entry).into_iter().chain(modules)
+    };
+    for breakpoint_id in ids {
+        if let Err(failure) = cdp.ask(RemoveBreakpoint { breakpoint_id }).await {
+            tracing::debug!(%failure, "the entry's breakpoint stays");
+        }
+    }
+}
+
+async fn set_first(cdp: &Cdp, url_regex: String) -> Result<(), Failure> {
+    let first =
+        SetBreakpointByUrl { line_number: 0, url_regex, column_number: None, condition: None };
     let set = cdp.ask(first).await?;
-    cdp.points().entry = Some(set.breakpoint_id);
+    cdp.points().entry.push(set.breakpoint_id);
     Ok(())
 }
 

@@ -25,8 +25,14 @@ pub(super) struct Points {
     pub(super) hold: Option<Hold>,
     /// Whether the program has come so far that a hold can be set.
     pub(super) has_loader: bool,
+    /// The stops at the first statements of files whose breakpoints are not bound yet.
+    pub(super) begins: BTreeMap<PathBuf, types::BreakpointId>,
+    /// Where a step ends that a stop of ours has interrupted.
+    pub(super) step_end: Option<types::BreakpointId>,
     /// Where the program is to stop first, when V8 does not do it by itself.
-    pub(super) entry: Option<types::BreakpointId>,
+    pub(super) entry: Vec<types::BreakpointId>,
+    /// The stops before ES modules, as long as it is not known which is the user's first.
+    pub(super) entry_modules: Option<types::BreakpointId>,
 }
 
 /// One breakpoint of ours by function; each place of it is a [`Point`].

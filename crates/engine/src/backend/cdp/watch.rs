@@ -4,28 +4,32 @@
 use std::{path::PathBuf, sync::PoisonError};
 
 use holdpoint_cdp::{
-    Event, Origin, Script,
+    Event, Origin,
     types::{
-        Paused, RemoteObject, ScriptParsed,
-        debugger::{RemoveBreakpoint, Resume, SetAsyncCallStackDepth, StepInto},
+        Paused, RemoteObject, ScriptId, ScriptParsed,
+        debugger::{Resume, SetAsyncCallStackDepth, StepInto, StepOut},
     },
 };
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Asked, Cdp, IDLE, THREAD, breakpoints,
-    connect::{self, Began},
+    Asked, Cdp, IDLE, LIBRARIES, THREAD, breakpoints,
+    connect::{self, Began, FirstLine},
     exceptions, functions, inspect,
+    onward::Onward,
     points::CONDITION_ERROR,
     value,
 };
 use crate::{
-    backend::{FrameId, Signal, Step, StopReason, Stopped},
+    backend::{FrameId, Signal, StopReason, Stopped},
     ids::BreakpointId,
     limits,
 };
 
 const BREAK_ON_START: &str = "Break on start";
+const INSTRUMENTATION: &str = "instrumentation";
+const NO_FIRST_LINE: &str = "nothing outside of node_modules has run, so there was no first line to \
+    stop at (`just_my_code: false` stops in libraries too)\n";
 
 pub(super) struct Watch {
     pub(super) cdp: Cdp,
@@ -33,16 +37,20 @@ pub(super) struct Watch {
     pub(super) signals: mpsc::Sender<Signal>,
     /// Whether the stop before the first line is to be told.
     pub(super) tells_entry: bool,
+    /// The stop at the first line of the user's own code, which all threads share.
+    pub(super) first_line: FirstLine,
     /// V8 stopped in Node itself, a step before the first line.
     pub(super) is_entering: bool,
     /// The program's own file, where it is known.
     pub(super) script: Option<PathBuf>,
+    /// Steps that were taken through Node's own code since the last stop.
+    pub(super) steps_onward: u32,
     /// Who waits for the program to begin.
     pub(super) began: Option<oneshot::Sender<Began>>,
 }
 
 /// Nobody takes the signals any more.
-struct Unheard;
+pub(super) struct Unheard;
 
 impl Watch {
     /// Ends with the connection or the worker, or when nobody takes the signals.
@@ -76,6 +84,9 @@ impl Watch {
             Event::WaitingForDisconnect => {
                 // Only we keep the process alive; its exit code comes with its end.
                 self.tell_began(Began::Over);
+                if self.tells_entry && self.first_line.is_awaited() {
+                    self.tell(Signal::Output { text: NO_FIRST_LINE.to_owned() }).await?;
+                }
                 self.cdp.client.close().await;
                 Ok(())
             }
@@ -117,8 +128,8 @@ impl Watch {
     }
 
     async fn paused(&mut self, paused: Paused) -> Result<(), Unheard> {
-        if self.is_held(&paused).await {
-            return self.go_on().await;
+        if self.is_held(&paused).await && !self.is_first_line(&paused) {
+            return self.go_past(&paused).await;
         }
         // What fails before the first line is told by the program itself, as it ends.
         if self.began.is_some() && inspect::is_exception(&paused) {
@@ -131,6 +142,18 @@ impl Watch {
         if is_start && self.is_before_program(&paused) {
             return self.walk_on().await;
         }
+        if is_start && self.tells_entry && self.is_library(&paused) {
+            return self.wait_for_first_line(&paused).await;
+        }
+        if let Some(onward) = self.onward(&paused) {
+            return self.go_onward(onward).await;
+        }
+        let is_beginning = self.is_beginning(&paused).await;
+        if is_beginning && !is_start && self.is_nothing_else(&paused) {
+            return self.go_past(&paused).await;
+        }
+        self.steps_onward = 0;
+        self.step_is_over().await;
         let asked = std::mem::take(&mut self.cdp.moment().asked);
         if asked == Asked::Pause
             && let Err(failure) = self.cdp.blackbox(true).await
@@ -142,12 +165,8 @@ impl Watch {
         }
         let is_entry = self.is_entry(&paused, is_start).await;
         let mut hits = self.cdp.points().hits(&paused.hit_breakpoints);
-        if is_start && hits.is_empty() {
+        if (is_start || is_beginning) && hits.is_empty() {
             hits = self.standing_on(&paused);
-        }
-        let is_step = matches!(asked, Asked::Step(_));
-        if is_step && hits.is_empty() && self.is_nobodys(&paused) {
-            return self.leave(&paused).await;
         }
         let reason = reason(&paused, &hits, asked, is_entry);
         let Some(reason) = reason.filter(|_| !is_start || is_entry || !hits.is_empty()) else {
@@ -163,18 +182,35 @@ impl Watch {
     /// A stop of ours before a script with a source map: its breakpoints are set now.
     async fn is_held(&self, paused: &Paused) -> bool {
         let hold = self.cdp.points().hold.clone();
-        let Some(hold) = hold.filter(|hold| hold.is_at(paused)) else { return false };
-        match hold.held(&self.cdp.client, paused).await {
-            Ok(Some(held)) => {
-                if let Err(failure) = breakpoints::set_in_held(&self.cdp, held).await {
-                    tracing::debug!(%failure, "a held script has no breakpoints");
-                }
+        let Some(hold) = hold.filter(|hold| hold.is_at(paused)) else {
+            // Only the first line is looked for.
+            return paused.reason == INSTRUMENTATION;
+        };
+        let set = match (hold.held(&self.cdp.client, paused).await, paused.call_frames.first()) {
+            (Ok(Some(held)), _) => breakpoints::set_in_held(&self.cdp, held).await,
+            // No file, so it is known only by itself.
+            (Ok(None), Some(top)) if paused.reason == INSTRUMENTATION => {
+                let script = &top.location.script_id;
+                breakpoints::set_in_loaded(&self.cdp, script).await.map(drop)
             }
-            Ok(None) => {}
-            Err(error) => tracing::debug!(%error, "what is held is unknown"),
+            (Ok(None), _) => Ok(()),
+            (Err(error), _) => Err(super::refused(error)),
+        };
+        if let Err(failure) = set {
+            tracing::debug!(%failure, "a held script has no breakpoints");
         }
         // A breakpoint of the user's on the very same place still counts.
         self.cdp.points().hits(&paused.hit_breakpoints).is_empty()
+    }
+
+    /// Whether it stands where the user's own code begins, and that is where to stop.
+    fn is_first_line(&self, paused: &Paused) -> bool {
+        paused.reason == INSTRUMENTATION
+            && self.cdp.points().entry_modules.is_some()
+            && self.top_script(paused).is_some_and(|(url, origin)| {
+                matches!(origin, Origin::File { .. })
+                    && !(self.cdp.known.just_my_code && url.contains(LIBRARIES))
+            })
     }
 
     /// The program stands before its first line: its own source map can be read, and it has a loader.
@@ -200,20 +236,26 @@ impl Watch {
     }
 
     async fn is_entry(&mut self, paused: &Paused, is_start: bool) -> bool {
-        let ours = {
-            let mut points = self.cdp.points();
-            let is_hit = |id: &_| paused.hit_breakpoints.contains(id);
-            if points.entry.as_ref().is_some_and(is_hit) { points.entry.take() } else { None }
+        let is_hit = {
+            let points = self.cdp.points();
+            points.entry.iter().any(|id| paused.hit_breakpoints.contains(id))
         };
-        match ours {
-            Some(breakpoint_id) => {
-                if let Err(failure) = self.cdp.ask(RemoveBreakpoint { breakpoint_id }).await {
-                    tracing::debug!(%failure, "the entry's breakpoint stays");
-                }
-                self.tells_entry || !is_start
-            }
-            None => is_start && self.tells_entry,
+        if !is_hit && !self.is_first_line(paused) {
+            return is_start && self.tells_entry;
         }
+        connect::remove_entry(&self.cdp).await;
+        // Another thread may have come to a first line of its own before this one.
+        if is_start { self.tells_entry } else { self.first_line.take() }
+    }
+
+    /// Whether nobody but us wants the stop at which a file begins.
+    fn is_nothing_else(&self, paused: &Paused) -> bool {
+        let entry = self.cdp.points().entry.clone();
+        let is_hit = |id: &_| paused.hit_breakpoints.contains(id);
+        self.cdp.moment().asked != Asked::Pause
+            && !entry.iter().any(is_hit)
+            && self.cdp.points().hits(&paused.hit_breakpoints).is_empty()
+            && self.standing_on(paused).is_empty()
     }
 
     /// A breakpoint that was set when the program stood on its line already, which V8 cannot hit.
@@ -251,31 +293,33 @@ impl Watch {
         top.is_some_and(|(url, origin)| origin == Origin::Internal || url.starts_with("wasm:"))
     }
 
-    /// A step came out of the user's code into Node's own, which V8 shows although it was told not to.
-    fn is_nobodys(&self, paused: &Paused) -> bool {
-        !inspect::is_exception(paused) && self.is_before_program(paused)
+    /// Whether it stands in a library that nobody launched by its path: a test runner, for instance.
+    fn is_library(&self, paused: &Paused) -> bool {
+        let wanted = self.script.as_ref().and_then(|it| it.to_str());
+        let top = self.top_script(paused).filter(|_| self.cdp.known.just_my_code);
+        top.is_some_and(|(url, _)| url.contains(LIBRARIES))
+            && !wanted.is_some_and(|script| script.contains(LIBRARIES))
     }
 
-    /// Back to the user's code; where none waits for it, the program goes on.
-    async fn leave(&self, paused: &Paused) -> Result<(), Unheard> {
-        let is_awaited = {
-            let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_users = |script: &Script| script.origin != Origin::Internal;
-            let mut frames = paused.call_frames.iter();
-            frames.any(|it| sources.scripts().get(&it.location.script_id).is_some_and(is_users))
-        };
-        if !is_awaited {
-            return self.go_on().await;
+    /// The program is a library's, so its first line says nothing: the stop is at the user's own.
+    async fn wait_for_first_line(&mut self, paused: &Paused) -> Result<(), Unheard> {
+        self.first_line.expect();
+        self.entered(paused).await;
+        if let Err(failure) = connect::set_first_line(&self.cdp).await {
+            tracing::debug!(%failure, "the first line has no breakpoint");
         }
-        if let Err(failure) = self.cdp.step(THREAD, Step::Out).await {
-            tracing::debug!(%failure, "a step ends in Node itself");
-        }
-        Ok(())
+        self.go_on().await
     }
 
     fn is_at_entry(&self, paused: &Paused) -> bool {
         let points = self.cdp.points();
-        points.entry.as_ref().is_none_or(|entry| paused.hit_breakpoints.contains(entry))
+        points.entry.is_empty()
+            || points.entry.iter().any(|entry| paused.hit_breakpoints.contains(entry))
+    }
+
+    pub(super) fn origin(&self, script: &ScriptId) -> Option<Origin> {
+        let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.scripts().get(script).map(|script| script.origin.clone())
     }
 
     /// The script in which it stands: its URL and where that comes from.
@@ -287,8 +331,8 @@ impl Watch {
 
     /// To the first line of the program: by its name where it is known, else by a step.
     async fn walk_on(&mut self) -> Result<(), Unheard> {
-        self.is_entering = true;
-        if let Some(script) = self.script.take() {
+        let is_first = !std::mem::replace(&mut self.is_entering, true);
+        if let Some(script) = self.script.clone().filter(|_| is_first) {
             match connect::set_entry(&self.cdp, &script).await {
                 Ok(()) => return self.go_on().await,
                 Err(failure) => tracing::debug!(%failure, "the first line has no breakpoint"),
@@ -312,6 +356,22 @@ impl Watch {
             }
             Asked::Nothing | Asked::Pause => self.go_on().await,
         }
+    }
+
+    async fn go_onward(&mut self, onward: Onward) -> Result<(), Unheard> {
+        self.steps_onward += 1;
+        let sent = match onward {
+            Onward::Out => self.cdp.ask(StepOut {}).await,
+            Onward::Resume => {
+                self.cdp.moment().asked = Asked::Nothing;
+                self.steps_onward = 0;
+                return self.go_on().await;
+            }
+        };
+        if let Err(failure) = sent {
+            tracing::debug!(%failure, "a step ended on its way");
+        }
+        Ok(())
     }
 
     async fn go_on(&self) -> Result<(), Unheard> {

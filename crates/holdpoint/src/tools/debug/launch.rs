@@ -32,7 +32,7 @@ pub(crate) struct Params {
     pub(crate) module: Option<String>,
     /// A command line, such as `pytest tests/test_a.py -k total`.
     pub(crate) command: Option<String>,
-    /// `python`; told by the file or command when left out.
+    /// `python` or `node`; told by the file or command when left out.
     pub(crate) language: Option<String>,
     /// Arguments of the program.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub(crate) struct Params {
     /// Environment variables on top of ours.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
-    /// Stop before the first line (default true).
+    /// Stop before the first line of your own code (default true); a test runner's own is passed.
     pub(crate) stop_on_entry: Option<bool>,
     /// Breakpoints to set first, as `breakpoint_set` takes them:
     /// `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.

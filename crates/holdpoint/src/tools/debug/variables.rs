@@ -138,7 +138,11 @@ async fn find(
             let value = backend.evaluate(Some(frame), path, limits::VALUES).await;
             let name = path.to_owned();
             let found = |value| Variable { name: name.clone(), value, expression: Some(name) };
-            value.map(found).map_err(|_| failure)
+            match value {
+                // JavaScript has a value for what is not there.
+                Ok(value) if value.text != "undefined" => Ok(found(value)),
+                Ok(_) | Err(_) => Err(failure),
+            }
         }
         found => found,
     }
