@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::node::{find_node, node_modules};
+pub(crate) use self::node::{find_node, node_modules, runners};
 pub(crate) use self::packages::packages;
 pub(crate) use self::python::{debugpy, typos, venv};
 use crate::Command as Subcommand;

@@ -33,7 +33,8 @@ const MARK: &str = "HOLDPOINT_TEST_ID";
 pub struct Debug {
     pub rpc: Rpc,
     mark: String,
-    interpreter: String,
+    /// What every launch names, where the language needs it.
+    interpreter: Option<String>,
     _home: tempfile::TempDir,
 }
 
@@ -45,14 +46,19 @@ pub struct Said {
 }
 
 impl Debug {
-    /// A server of its own, with a home where the debugger is there already.
-    fn start(bin: &str, python: &Python, options: &[&str]) -> Debug {
+    /// A server of its own, with a home that has what `provide` puts there.
+    pub(crate) fn start(
+        bin: &str,
+        interpreter: Option<String>,
+        provide: impl FnOnce(&Path),
+        options: &[&str],
+    ) -> Debug {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}-{next}-{}", std::process::id(), started.as_nanos());
         let home = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(&python.debuggers, home.path().join("debugpy")).unwrap();
+        provide(home.path());
         let args = [&["mcp", "--port", "0"], options].concat();
         let mut process = Process::start_at(bin, &args, home.path(), |command| {
             command.env(MARK, &mark).env_remove("VIRTUAL_ENV");
@@ -65,7 +71,7 @@ impl Debug {
         let stdout = process.child().stdout.take().expect("a pipe");
         let mut rpc = Rpc::over(process, Box::new(stdin), Box::new(stdout));
         rpc.initialize("2025-11-25");
-        Debug { rpc, mark, interpreter: python.path.clone(), _home: home }
+        Debug { rpc, mark, interpreter, _home: home }
     }
 
     /// The server's own folder.
@@ -81,7 +87,10 @@ impl Debug {
 
     /// The arguments of a tool that starts a program.
     pub fn with_program(&self, program: &Path, more: Value) -> Value {
-        let mut arguments = json!({ "program": program, "interpreter": self.interpreter });
+        let mut arguments = json!({ "program": program });
+        if let Some(interpreter) = &self.interpreter {
+            arguments["interpreter"] = json!(interpreter);
+        }
         let more = more.as_object().expect("an object").clone();
         arguments.as_object_mut().expect("an object").extend(more);
         arguments
@@ -284,9 +293,10 @@ pub fn line(file: &Path, name: &str) -> usize {
     found.unwrap_or_else(|| panic!("no `{mark}` in {}", file.display())) + 1
 }
 
-/// A program for tests.
+/// A program for tests; its name says the language.
 pub fn fixture(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/python");
+    let language = if name.ends_with(".py") { "python" } else { "node" };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(language);
     folder.canonicalize().unwrap().join(name)
 }
 
@@ -336,7 +346,10 @@ pub fn ask_python(code: &str) -> String {
 impl Python {
     /// With more options for the server.
     pub fn start_with(&self, options: &[&str]) -> Debug {
-        Debug::start(&self.bin, self, options)
+        let provide = |home: &Path| {
+            std::os::unix::fs::symlink(&self.debuggers, home.join("debugpy")).unwrap();
+        };
+        Debug::start(&self.bin, Some(self.path.clone()), provide, options)
     }
 
     pub fn start(&self) -> Debug {

@@ -13,6 +13,7 @@
 pub mod debug;
 pub mod http;
 pub mod listen;
+pub mod node;
 pub mod packages;
 pub mod pip;
 pub mod process;

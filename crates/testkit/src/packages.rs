@@ -53,18 +53,18 @@ impl Package {
 }
 
 /// What `cargo xtask` put there.
-fn installed(name: &str) -> PathBuf {
+pub(crate) fn installed(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/xtask").join(name);
     let complete = folder.join(".xtask-stamp").is_file();
     assert!(complete, "no {name}: `cargo xtask install` installs what this test needs");
     folder.canonicalize().unwrap()
 }
 
-fn link(to: &Path, at: &Path) {
+pub(crate) fn link(to: &Path, at: &Path) {
     std::os::unix::fs::symlink(to, at).unwrap();
 }
 
-fn copy_tree(from: &Path, to: &Path) {
+pub(crate) fn copy_tree(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

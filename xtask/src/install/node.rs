@@ -15,6 +15,16 @@ use crate::workspace::Workspace;
 ///
 /// The lock has no addresses in it (`omit-lockfile-registry-resolved`), only checksums.
 pub(crate) fn node_modules(workspace: &Workspace, name: &str, from: &Path) -> Result<PathBuf> {
+    filled(workspace, name, from, "ci")
+}
+
+/// The same for test runners: a bundler among them has a binary for every machine there is, and `npm ci`
+/// refuses a lock without those of other machines.
+pub(crate) fn runners(workspace: &Workspace, name: &str, from: &Path) -> Result<PathBuf> {
+    filled(workspace, name, from, "install")
+}
+
+fn filled(workspace: &Workspace, name: &str, from: &Path, command: &str) -> Result<PathBuf> {
     let mut pins = String::new();
     for file in ["package.json", "package-lock.json"] {
         let path = from.join(file);
@@ -27,7 +37,7 @@ pub(crate) fn node_modules(workspace: &Workspace, name: &str, from: &Path) -> Re
             fs::copy(from.join(file), folder.join(file))
                 .with_context(|| format!("copying `{file}`"))?;
         }
-        install(npm(folder)?.arg("ci"))?;
+        install(npm(folder)?.arg(command))?;
         Ok(())
     })?;
     Ok(folder)

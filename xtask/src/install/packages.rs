@@ -8,7 +8,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{ensure, install, node_modules, venv};
+use super::{ensure, install, node_modules, runners, venv};
 use crate::workspace::Workspace;
 
 /// Unpacks what pip downloaded; archives from outside may hold anything, so only as plain data.
@@ -24,6 +24,7 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
     sources(workspace, &python, &pins.join("python/sources.txt"))?;
     // npm's archives are what it installs.
     node_modules(workspace, "packages-node", &pins.join("node"))?;
+    runners(workspace, "packages-runners", &pins.join("runners"))?;
     Ok(())
 }
 
