@@ -82,14 +82,13 @@ class Plan:
 class Call:
     """One call, from its start to its end. `frame` is the app's own, held only while the call lasts."""
 
-    def __init__(self, point, function, args, kwargs, frame, owner=None, is_async=False, begun=None):
+    def __init__(self, point, function, args, kwargs, frame, owner=None, begun=None):
         self.point = point
         self.function = function
         self.args = args
         self.kwargs = kwargs
         self.frame = frame
         self.owner = owner
-        self.is_async = is_async
         self.call_id = None
         # Set when the server is asked: by it the server knows the call even before its answer is read.
         self.key = None
@@ -145,14 +144,13 @@ class Call:
             "thread_id": self.thread[0],
             "thread_name": self.thread[1],
             "task": self.task,
-            "async": self.is_async,
             "client": CLIENT,
             "idempotency_key": key,
         }
 
     def end(self):
         """Lets go of everything that belongs to the app."""
-        self.frame = self.owner = None
+        self.frame = self.owner = self.args = self.kwargs = self.result = self.error = None
         self.live.clear()
         self.sessions.clear()
 

@@ -54,6 +54,10 @@ class Connection:
             self.close()
             raise
 
+    def __del__(self):
+        # Of a thread that ended: closed by hand, or Python warns of a socket that nobody closed.
+        self.close()
+
     def close(self):
         sock, self._socket, self._rest = self._socket, None, b""
         if sock is not None:

@@ -20,6 +20,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _patterns = []
 _wrapped = set()
+# True while the client itself is imported: modules that it imports wait here for it.
+_loading = False
+_waiting = []
 
 
 def install(text):
@@ -80,8 +83,9 @@ class _Decorating:
 
     def _function(self, node, qualname):
         name = node.name
-        if name[:2] == "__" == name[-2:] and name not in ("__call__", "__init__"):
-            # Special methods run in the middle of anything; they are watched only when named.
+        if name[:2] == "__" == name[-2:] and name != "__call__":
+            # Special methods run in the middle of anything, `__init__` with an object that is not one yet:
+            # they are watched only when named.
             if not any(p.names_one() and p.function == qualname for p in _patterns):
                 return
         if not watches(self._names, qualname) or any(_is_overload(d) for d in node.decorator_list):
@@ -124,8 +128,23 @@ def _decorator(module, qualname):
     return wrap_one
 
 
+def _load():
+    """The client itself is loaded by the first function that is watched, not by every Python process."""
+    global _loading
+    _loading = True
+    try:
+        from . import _api  # noqa: F401
+    finally:
+        _loading = False
+    while _waiting:
+        _wrap_named(*_waiting.pop())
+
+
 def _wrap(function, name):
-    """The client itself is started by the first function that is watched, not by every Python process."""
+    if _loading:
+        raise RuntimeError("the client itself needs its module")
+    if "holdpoint._api" not in sys.modules:
+        _load()
     from ._api import _marked
     from ._runtime import runtime
     from ._settings import environment_mode
@@ -153,7 +172,9 @@ class _Finder:
                 continue
             spec = finder.find_spec(fullname, path, target)
             if spec is not None:
-                spec.loader = _watched_loader(spec.loader)
+                # A package without a file of its own has no functions.
+                if spec.origin is not None and spec.origin != "namespace":
+                    spec.loader = _watched_loader(spec.loader)
                 return spec
         return None
 
@@ -201,6 +222,9 @@ class _Loader:
 def _wrap_named(module, name):
     """What was named by itself and is no `def` of a source that was compiled here."""
     if module is None:
+        return
+    if _loading:
+        _waiting.append((module, name))
         return
     for pattern in _patterns:
         full = "%s:%s" % (name, pattern.function)

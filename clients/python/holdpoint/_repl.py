@@ -16,13 +16,14 @@ import contextvars
 import inspect
 import io
 import json
+import queue
 import sys
 import threading
 import types
 
 from . import _limits as limits
 from ._call import _plain_function
-from ._runtime import local, runtime
+from ._runtime import runtime, start_thread
 from ._values import base64_of, cid_of, to_pickle
 
 
@@ -31,7 +32,7 @@ def start(call, request, loop=None):
     call.evals += 1
     job = _Job(call, request, loop)
     try:
-        threading.Thread(target=job.run, name="holdpoint-eval", daemon=True).start()
+        start_thread(job.run)
     except RuntimeError as error:
         call.evals -= 1
         job.post(error="RuntimeError: %s" % error)
@@ -48,13 +49,13 @@ class _Job:
 
     def run(self):
         """Waits for the evaluation in another thread, so that one that never ends is still answered."""
-        local.busy = True
         try:
-            done = []
-            worker = threading.Thread(target=self._evaluate, args=(done,), name="holdpoint-eval-run", daemon=True)
-            worker.start()
-            worker.join(limits.EVAL_S)
-            outcome = done[0] if done else {"error": "TimeoutError: evaluation timed out"}
+            done = queue.SimpleQueue()
+            start_thread(lambda: self._evaluate(done))
+            try:
+                outcome = done.get(timeout=limits.EVAL_S)
+            except queue.Empty:
+                outcome = {"error": "TimeoutError: evaluation timed out"}
             self.post(**outcome)
         finally:
             self.call.evals -= 1
@@ -71,11 +72,10 @@ class _Job:
         runtime.ask("POST", "/api/call/repl-result", json.dumps(body).encode())
 
     def _evaluate(self, done):
-        local.busy = True
         try:
-            done.append(self.context.run(self._evaluate_here))
+            done.put(self.context.run(self._evaluate_here))
         except BaseException as error:
-            done.append({"error": _error_text(error)})
+            done.put({"error": _error_text(error)})
 
     def _evaluate_here(self):
         source = str(self.request.get("expr") or "")

@@ -6,6 +6,7 @@ on a dict, a deque or a `SimpleQueue`, because a finalizer or a signal handler o
 this client again in the middle of anything.
 """
 
+import _thread
 import atexit
 import inspect
 import itertools
@@ -21,6 +22,7 @@ from ._http import Connection, Trouble
 from ._points import Point, State
 from ._settings import find_server, parse_url
 from ._ship import Shipper
+from ._values import weight
 from ._version import VERSION
 
 CLIENT = "holdpoint-python/" + VERSION
@@ -53,6 +55,7 @@ class Runtime:
         self.ship = Shipper(self)
         self._reset_identity()
         self._running = False
+        self._watcher = None
         self._starting = threading.Lock()
         self._hooked = False
         self.first_state = threading.Event()
@@ -64,12 +67,15 @@ class Runtime:
         return self.mode in ("ON", "VERBOSE")
 
     def switch(self, mode):
+        if self.on and mode == "OFF":
+            self._stop()
         self.mode = mode
         say.set_verbose(mode == "VERBOSE")
         if self.on:
             self._hook()
             self.ensure_running()
-            self.first_state.wait(limits.FIRST_STATE_S)
+            if not self.first_state.wait(limits.FIRST_STATE_S):
+                self.lost(Trouble("no answer in time", slow=True), find_server(self.configured), 0.0)
         self.spread()
 
     def configure(self, server_url=None, token=None):
@@ -87,13 +93,23 @@ class Runtime:
                 self._running = True
                 from ._watch import Watcher
 
-                for name, run in (("holdpoint-watch", Watcher(self).run), ("holdpoint-ship", self.ship.run)):
-                    threading.Thread(target=_quietly, args=(run,), name=name, daemon=True).start()
+                self._watcher = Watcher(self)
+                start_thread(self._watcher.run)
+                start_thread(self.ship.run)
         except RuntimeError:
             # The interpreter is shutting down, or there are no threads to be had: the app goes on.
             self._running = False
         finally:
             self._starting.release()
+
+    def _stop(self):
+        """Ends the threads after what they have at hand; what is recorded later has others."""
+        self.flush()
+        ending = self.ship
+        self.epoch += 1
+        self._running = False
+        self.ship = Shipper(self)
+        ending.wake()
 
     def _hook(self):
         if self._hooked:
@@ -132,7 +148,13 @@ class Runtime:
         self._starting = threading.Lock()
         self.first_state = threading.Event()
         local.busy = False
-        local.connection = local.thread = None
+        # Closed here, these stay open in the parent.
+        for holder in (local, self._watcher, self.ship):
+            if holder is not None and holder.connection is not None:
+                holder.connection.close()
+                holder.connection = None
+        local.thread = None
+        weight.bytes = 0
         self._reset_identity()
         self.ship = Shipper(self)
         if self.on:
@@ -327,6 +349,11 @@ def task_of():
         return None if task is None else str(task.get_name())
     except Exception:
         return None
+
+
+def start_thread(run):
+    """A thread that the app does not see: one that joins every thread it finds must not wait for ours."""
+    _thread.start_new_thread(_quietly, (run,))
 
 
 def _quietly(run):

@@ -36,7 +36,7 @@ class Shipper:
         self._dropped = 0
         self._batches = itertools.count(1)
         self._batcher = Batcher(runtime)
-        self._connection = None
+        self.connection = None
         self._unsent = None
 
     # --- From the threads of the app: short, and never waiting.
@@ -60,7 +60,8 @@ class Shipper:
     def wake(self):
         self.armed = False
         self._wake.put(None)
-        self._runtime.ensure_running()
+        if self is self._runtime.ship:
+            self._runtime.ensure_running()
 
     def flush(self, timeout):
         """Waits until all that was brought before is shipped; False when it was not in time."""
@@ -76,12 +77,14 @@ class Shipper:
     # --- In the shipper's own thread.
 
     def run(self):
-        epoch = self._runtime.epoch
-        while self._runtime.epoch == epoch:
+        """Ends when another shipper has taken its place."""
+        while True:
             waiter = self._wait()
             shipped = self._ship_all(hurry=waiter is not None)
             if waiter is not None:
                 waiter.put(shipped)
+            if self is not self._runtime.ship:
+                return
 
     def _wait(self):
         """Sleeps until there is something, then lets a batch gather. Returns who waits for a flush, if anybody."""
@@ -181,12 +184,12 @@ class Shipper:
         address = runtime.address
         if address is None or not runtime.reachable:
             raise Trouble("no server", refused=True)
-        if self._connection is None or not address.same(self._connection.address):
+        if self.connection is None or not address.same(self.connection.address):
             self._drop_connection()
-            self._connection = Connection(address, runtime.token)
-        return self._connection.request("POST", path, body, limits.SHIP_S)
+            self.connection = Connection(address, runtime.token)
+        return self.connection.request("POST", path, body, limits.SHIP_S)
 
     def _drop_connection(self):
-        connection, self._connection = self._connection, None
+        connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()

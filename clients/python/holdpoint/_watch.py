@@ -17,7 +17,7 @@ class Watcher:
     def __init__(self, runtime):
         self._runtime = runtime
         self._epoch = runtime.epoch
-        self._connection = None
+        self.connection = None
 
     def run(self):
         runtime, state, lost_since, delay = self._runtime, None, None, limits.RETRY_FIRST_S
@@ -48,16 +48,16 @@ class Watcher:
                 time.sleep(limits.RETRY_FIRST_S)
 
     def _ask(self, address, state):
-        if self._connection is None or not address.same(self._connection.address) and state is None:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = Connection(address, self._runtime.token)
+        if self.connection is None or not address.same(self.connection.address) and state is None:
+            if self.connection is not None:
+                self.connection.close()
+            self.connection = Connection(address, self._runtime.token)
         path, timeout = "/api/callpoints/watch", limits.ASK_S
         if state is not None:
             path += "?version=%s&wait_s=%d" % (state.version, limits.WATCH_HOLD_S)
             timeout = limits.WATCH_HOLD_S + limits.HOLD_GRACE_S
         # A closed connection may mean another server, whose version of the same number says something else.
-        status, body = self._connection.request("GET", path, timeout=timeout, again=False)
+        status, body = self.connection.request("GET", path, timeout=timeout, again=False)
         if status != 200:
             raise Trouble("status %d from %s%s" % (status, address.url, path.split("?")[0]))
         return parse(body)

@@ -130,11 +130,11 @@ def _record_failure(point, begun, completed, error):
         local.busy = False
 
 
-def _call(point, function, args, kwargs, frame, owner, is_async=False, begun=None):
+def _call(point, function, args, kwargs, frame, owner, begun=None):
     """A call that asks; None when it could not be captured, and then it simply runs."""
     local.busy = True
     try:
-        call = Call(point, function, args, kwargs, frame, owner, is_async, begun)
+        call = Call(point, function, args, kwargs, frame, owner, begun)
         call.stack_short = take(frame, limits.FRAMES_RECORDED)
         return call
     except Exception:
@@ -215,7 +215,7 @@ async def _failed_async(point, function, args, kwargs, frame, owner, begun, erro
     if begun is None:
         return
     if point.traps and isinstance(error, Exception) and runtime.may_ask() and _in_asyncio():
-        call = _call(point, function, args, kwargs, frame, owner, is_async=True, begun=begun)
+        call = _call(point, function, args, kwargs, frame, owner, begun=begun)
         if call is not None:
             try:
                 call.error, call.ended = error, True
@@ -227,7 +227,7 @@ async def _failed_async(point, function, args, kwargs, frame, owner, begun, erro
 
 
 async def _ask_coroutine(point, function, args, kwargs, frame, owner):
-    call = _call(point, function, args, kwargs, frame, owner, is_async=True)
+    call = _call(point, function, args, kwargs, frame, owner)
     if call is None:
         return await function(*args, **kwargs)
     try:

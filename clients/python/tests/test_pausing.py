@@ -322,7 +322,7 @@ def test_an_asynchronous_pause_does_not_block_the_loop(standin, app):
     run.line("ticking")
     standin.wait(lambda: len(standin.pauses) == 3)
     pause = next(iter(standin.pauses.values()))
-    assert pause["start"]["async"] is True and pause["start"]["task"]
+    assert pause["start"]["task"]
     url = pickle.loads(standin.values[pause["start"]["args"][0]["cid"]])
     assert standin.evaluate(pause["id"], "url")["result"] == repr(url)
     assert standin.evaluate(pause["id"], "await asyncio.sleep(0, SECRET)")["result"] == "42"

@@ -334,6 +334,44 @@ def test_off_and_unset_modes(app, standin):
     assert standin.requests == []
 
 
+def test_off_and_on_again(app, standin):
+    run = app(
+        SHOP
+        + """
+    price(1)
+    holdpoint.with_debug("OFF")
+    price(2)
+    holdpoint.with_debug("ON")
+    price(3)
+    print(holdpoint.flush(), threading.active_count())
+    """,
+        url=standin.url,
+    )
+    # Threads of ours are not the app's to wait for.
+    assert run.end() == ["True 1"]
+    assert sorted(value(standin, record["args"][0]) for record in standin.records) == [1, 3]
+
+
+def test_warnings_as_errors_find_nothing_of_ours(app, standin):
+    standin.set("price", before="go", after="go", replacement="price")
+    run = app(
+        SHOP
+        + """
+    import gc
+    for _ in range(3):
+        thread = threading.Thread(target=price, args=(1,))
+        thread.start()
+        thread.join()
+    del thread
+    gc.collect()
+    """,
+        url=standin.url,
+        options=["-X", "dev", "-W", "error"],
+    )
+    run.end()
+    assert run.stderr == ""
+
+
 def test_the_mode_may_come_from_the_environment(app, standin):
     source = """
     import holdpoint

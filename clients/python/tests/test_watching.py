@@ -9,13 +9,13 @@ from conftest import CLIENT, PYTHON, App, environment
 
 FILES = {
     "app.py": """
-import sys, os, shop.cart, shop.tax as tax
+import sys, os, math, shop.cart, shop.tax as tax
 from shop.cart import Cart, REGISTRY
 
 def main():
     cart = Cart()
     cart.add("pen")
-    print(cart.total, tax.vat(10), REGISTRY["checkout"](cart))
+    print(cart.total, tax.vat(10), REGISTRY["checkout"](cart), math.sqrt(4))
     return 3
 
 if __name__ == "__main__":
@@ -93,7 +93,7 @@ def names(standin):
 def test_named_functions_of_imported_modules(watch, standin):
     run = watch("--watch", "shop.cart:Cart.add", "--watch=shop.cart:checkout", "app.py", "x", "--watch")
     printed = run.end(3)
-    assert printed[0] == "2 1.0 1" and printed[1].endswith("None ['x', '--watch'] None")
+    assert printed[0] == "2 1.0 1 2.0" and printed[1].endswith("None ['x', '--watch'] None")
     # The registered function is the wrapped one, although a decorator of the app took it first.
     assert names(standin) == ["shop.cart:Cart.add", "shop.cart:checkout"]
     assert run.stderr == ""
@@ -105,7 +105,6 @@ def test_a_whole_package_and_the_program_itself(watch, standin):
     watch("--watch", "shop.*,app", "app.py").end(3)
     assert names(standin) == [
         "shop.cart:register",
-        "shop.cart:Cart.__init__",
         "shop.cart:Cart.add",
         "shop.cart:Cart.total",
         "shop.cart:checkout",
@@ -123,7 +122,12 @@ def test_the_program_itself_as_main_and_as_a_module(watch, standin):
 
 def test_what_is_no_def_and_what_is_imported_already(watch, standin):
     watch("--watch", "shop.tax:vat,os.path:basename,math:sqrt", "app.py").end(3)
-    assert names(standin) == ["shop.tax:vat", "os.path:basename"]
+    assert names(standin) == ["shop.tax:vat", "math:sqrt", "os.path:basename"]
+
+
+def test_a_special_method_that_is_named(watch, standin):
+    watch("--watch", "shop.cart:Cart.__init__", "app.py").end(3)
+    assert names(standin) == ["shop.cart:Cart.__init__"]
 
 
 def test_a_name_that_is_not_there_is_said(watch):
