@@ -6,9 +6,19 @@
 pub mod cdp;
 pub mod dap;
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
-use crate::{failure::Failure, ids::BreakpointId};
+use jiff::Timestamp;
+
+use crate::{
+    breakpoints::{Breakpoints, Place, template::Template},
+    failure::{Code, Failure},
+    ids::BreakpointId,
+};
 
 /// A connection to one process or worker. Cheap to clone.
 #[derive(Clone)]
@@ -38,6 +48,8 @@ pub enum Signal {
     },
     /// A breakpoint was bound, moved or lost after the answer that set it.
     Breakpoint(Bound),
+    /// Tracepoints were passed, in this order.
+    Passed(Vec<Passed>),
     /// The program told that it ends; its process may live a little longer.
     Ended,
     /// The connection is gone. Always the last signal.
@@ -95,6 +107,48 @@ pub struct Wanted {
     pub column: Option<u32>,
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
+    /// A tracepoint: the program is to pass, and its hits are to be told.
+    pub trace: Option<Arc<Tracing>>,
+}
+
+/// What a tracepoint is to do in a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tracing {
+    /// Counts begin anew with each: hits of an earlier one are told apart.
+    pub generation: u64,
+    /// None for a tracepoint that only says that it was passed.
+    pub template: Option<Template>,
+    /// Report each hit whose number is a multiple of it; 0 for every hit.
+    pub multiple: u64,
+    /// Report so many at the most; 0 for all.
+    pub max: u64,
+}
+
+/// The program passed a tracepoint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passed {
+    pub id: BreakpointId,
+    pub tracing: Arc<Tracing>,
+    /// In this process, those that were not reported included.
+    pub hit_count: u64,
+    /// The program's own clock.
+    pub at: Timestamp,
+    pub thread: i64,
+    pub file: Arc<str>,
+    pub line: u32,
+    pub column: Option<u32>,
+    pub function: Option<Arc<str>>,
+    /// Of each expression of the template: its value, or the type of what it threw.
+    pub values: Vec<Result<String, String>>,
+}
+
+/// How the tracepoints of a process work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceWay {
+    /// The program evaluates and tells by itself, and never stops.
+    InProcess,
+    /// The program is stopped at each hit, looked at and resumed.
+    Emulated,
 }
 
 /// A breakpoint by a function's name, as a backend is to set it.
@@ -107,6 +161,8 @@ pub struct WantedFunction {
     pub file: Option<PathBuf>,
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
+    /// A tracepoint: the program is to pass, and its hits are to be told.
+    pub trace: Option<Arc<Tracing>>,
 }
 
 impl WantedFunction {
@@ -255,6 +311,47 @@ pub struct ExceptionInfo {
 pub struct Thread {
     pub id: i64,
     pub name: String,
+}
+
+impl Backend {
+    /// Makes the breakpoints that go together with a place what is wanted.
+    pub async fn sync(
+        &self,
+        breakpoints: &Breakpoints,
+        place: &Place,
+    ) -> Result<Vec<Bound>, Failure> {
+        match place {
+            Place::Line { file, .. } => self.set_breakpoints(file, &breakpoints.wanted(file)).await,
+            Place::Function { .. } => self.set_functions(&breakpoints.functions()).await,
+        }
+    }
+
+    /// Whether text that is to be evaluated is an expression of the file's language.
+    pub async fn check_expressions(
+        &self,
+        file: Option<&Path>,
+        expressions: &[&str],
+    ) -> Result<(), Failure> {
+        let problem = match self {
+            Backend::Dap(dap) => dap.first_problem(file, expressions).await?,
+            Backend::Cdp(cdp) => cdp.first_problem(file, expressions).await,
+        };
+        match problem {
+            None => Ok(()),
+            Some((expression, why)) => Err(Failure::new(
+                Code::InvalidParams,
+                format!("the expression `{expression}` does not parse: {why}"),
+            )
+            .hint("it is evaluated in the program's own language; `{{` and `}}` are braces")),
+        }
+    }
+
+    pub fn trace_way(&self) -> TraceWay {
+        match self {
+            Backend::Dap(dap) => dap.trace_way(),
+            Backend::Cdp(_) => TraceWay::InProcess,
+        }
+    }
 }
 
 /// Calls the same method of whichever backend it is.

@@ -1,19 +1,28 @@
-//! The truth about breakpoints: what was asked for, whichever sessions there are. What became of each
-//! in a process is the session's to say.
+//! The truth about breakpoints and tracepoints: what was asked for, whichever sessions there are. What became
+//! of each in a process is the session's to say.
 
+pub mod aggregate;
 pub mod hits;
+mod place;
+pub mod template;
+mod trace;
 
 use std::{
     collections::BTreeMap,
-    fmt,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde::Serialize;
+use tokio::sync::watch;
 
+use self::{
+    aggregate::Aggregate,
+    trace::{Progress, Verdict},
+};
+pub use self::{place::Place, trace::Trace};
 use crate::{
-    backend::{Exceptions, Wanted, WantedFunction},
+    backend::{Exceptions, Passed, Wanted, WantedFunction},
     failure::{Code, Failure},
     ids::BreakpointId,
     limits,
@@ -25,23 +34,11 @@ pub struct Breakpoint {
     pub place: Place,
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
+    /// A tracepoint, which does not stop.
+    pub trace: Option<Trace>,
     pub enabled: bool,
-}
-
-/// Where to stop. Two breakpoints are the same when their places are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Place {
-    Line {
-        file: PathBuf,
-        line: u32,
-        column: Option<u32>,
-    },
-    /// Wherever a function of that name begins: `total`, `Cart.total`; in one file, or in any.
-    Function {
-        name: String,
-        file: Option<PathBuf>,
-    },
+    /// It disabled itself: all that it was to report is reported.
+    pub is_spent: bool,
 }
 
 /// What a caller asks for.
@@ -50,44 +47,45 @@ pub struct Asked {
     pub place: Place,
     pub condition: Option<String>,
     pub hit_condition: Option<String>,
+    pub trace: Option<Trace>,
 }
 
 impl Asked {
     /// To stop at a line, always.
     pub fn line(file: PathBuf, line: u32) -> Asked {
-        let place = Place::Line { file, line, column: None };
-        Asked { place, condition: None, hit_condition: None }
+        Asked::at(Place::Line { file, line, column: None })
+    }
+
+    /// To stop there, always.
+    pub fn at(place: Place) -> Asked {
+        Asked { place, condition: None, hit_condition: None, trace: None }
+    }
+
+    /// Two are the same when they are of one kind at one place.
+    fn is(&self, other: &Breakpoint) -> bool {
+        self.place == other.place && self.trace.is_some() == other.trace.is_some()
     }
 }
 
-impl Place {
-    pub fn file(&self) -> Option<&Path> {
-        match self {
-            Place::Line { file, .. } => Some(file),
-            Place::Function { file, .. } => file.as_deref(),
-        }
-    }
-}
-
-/// `/app/shop.py:12`, `function Cart.total`.
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Line { file, line, .. } => write!(f, "{}:{line}", file.display()),
-            Place::Function { name, file: None } => write!(f, "function {name}"),
-            Place::Function { name, file: Some(file) } => {
-                write!(f, "function {name} in {}", file.display())
-            }
-        }
+impl Breakpoint {
+    /// The word for it.
+    pub fn kind(&self) -> &'static str {
+        if self.trace.is_some() { "tracepoint" } else { "breakpoint" }
     }
 }
 
 #[derive(Default)]
-pub struct Breakpoints(Mutex<Inner>);
+pub struct Breakpoints {
+    inner: Mutex<Inner>,
+    /// Changes when a tracepoint disables itself.
+    spent: watch::Sender<u64>,
+}
 
 #[derive(Default)]
 struct Inner {
     known: BTreeMap<BreakpointId, Breakpoint>,
+    progress: BTreeMap<BreakpointId, Progress>,
+    generation: u64,
     last: i64,
     exceptions: Exceptions,
     /// Changes with every change, so that a process that was connecting meanwhile can tell.
@@ -98,19 +96,30 @@ impl Breakpoints {
     /// Sets one; at the same place it takes the other's stead and keeps its id.
     pub fn set(&self, asked: Asked) -> Result<Breakpoint, Failure> {
         let mut inner = self.inner();
-        let known = inner.known.values().find(|it| it.place == asked.place).map(|it| it.id);
+        let known = inner.known.values().find(|it| asked.is(it)).map(|it| it.id);
         if known.is_none() && inner.known.len() >= limits::BREAKPOINTS {
             let many = limits::BREAKPOINTS;
             return Err(Failure::new(Code::Busy, format!("{many} breakpoints are set already"))
                 .hint("`breakpoint_remove` some first"));
         }
         let id = known.unwrap_or(BreakpointId(inner.last + 1));
-        let Asked { place, condition, hit_condition } = asked;
-        let breakpoint = Breakpoint { id, place, condition, hit_condition, enabled: true };
-        inner.last = inner.last.max(id.0);
-        inner.known.insert(id, breakpoint.clone());
-        inner.revision += 1;
-        Ok(breakpoint)
+        Ok(inner.put(id, asked))
+    }
+
+    /// Makes one something else, on the same id.
+    pub fn change(&self, id: BreakpointId, asked: Asked) -> Result<Breakpoint, Failure> {
+        let mut inner = self.inner();
+        if !inner.known.contains_key(&id) {
+            return Err(unknown(id));
+        }
+        if let Some(other) = inner.known.values().find(|it| asked.is(it) && it.id != id) {
+            let text = format!("{} {} is there already", other.kind(), other.id);
+            return Err(Failure::new(Code::InvalidParams, text).hint(format!(
+                "`breakpoint_remove {{\"id\": {}}}` first, or change that one",
+                other.id
+            )));
+        }
+        Ok(inner.put(id, asked))
     }
 
     /// Makes one again what it was before, if it still is there.
@@ -126,15 +135,21 @@ impl Breakpoints {
     pub fn remove(&self, id: BreakpointId) -> Result<Breakpoint, Failure> {
         let mut inner = self.inner();
         let removed = inner.known.remove(&id).ok_or_else(|| unknown(id))?;
+        inner.progress.remove(&id);
         inner.revision += 1;
         Ok(removed)
     }
 
+    /// A tracepoint that is enabled begins a new count.
     pub fn enable(&self, id: BreakpointId, enabled: bool) -> Result<Breakpoint, Failure> {
         let mut inner = self.inner();
         let breakpoint = inner.known.get_mut(&id).ok_or_else(|| unknown(id))?;
-        breakpoint.enabled = enabled;
+        let was = std::mem::replace(&mut breakpoint.enabled, enabled);
+        breakpoint.is_spent = breakpoint.is_spent && !enabled;
         let changed = breakpoint.clone();
+        if enabled && !was {
+            inner.begin(&changed);
+        }
         inner.revision += 1;
         Ok(changed)
     }
@@ -147,23 +162,24 @@ impl Breakpoints {
         self.inner().known.values().cloned().collect()
     }
 
-    /// One at this place, whatever its conditions.
+    /// The one that stops at this place, whatever its conditions.
     pub fn at(&self, place: &Place) -> Option<Breakpoint> {
-        self.inner().known.values().find(|it| it.place == *place).cloned()
+        let asked = Asked::at(place.clone());
+        self.inner().known.values().find(|it| asked.is(it)).cloned()
     }
 
     /// The breakpoints of one file as a process is to have them.
     pub fn wanted(&self, file: &Path) -> Vec<Wanted> {
         let inner = self.inner();
-        let enabled = inner.known.values().filter(|it| it.enabled);
-        enabled.filter_map(wanted).filter(|(of, _)| *of == file).map(|(_, it)| it).collect()
+        let all = inner.enabled().filter_map(|it| inner.wanted(it));
+        all.filter(|(of, _)| *of == file).map(|(_, it)| it).collect()
     }
 
     /// Everything by line that a new process is to have.
     pub fn by_file(&self) -> Vec<(PathBuf, Vec<Wanted>)> {
         let mut files: BTreeMap<PathBuf, Vec<Wanted>> = BTreeMap::new();
         let inner = self.inner();
-        for (file, wanted) in inner.known.values().filter(|it| it.enabled).filter_map(wanted) {
+        for (file, wanted) in inner.enabled().filter_map(|it| inner.wanted(it)) {
             files.entry(file.to_owned()).or_default().push(wanted);
         }
         files.into_iter().collect()
@@ -172,7 +188,50 @@ impl Breakpoints {
     /// Everything by function's name that a process is to have.
     pub fn functions(&self) -> Vec<WantedFunction> {
         let inner = self.inner();
-        inner.known.values().filter(|it| it.enabled).filter_map(wanted_function).collect()
+        inner.enabled().filter_map(|it| inner.wanted_function(it)).collect()
+    }
+
+    /// Counts hits of tracepoints, and says of each whether it is to be reported. A tracepoint whose
+    /// last one this was is disabled: see [`Breakpoints::spent`].
+    pub fn count(&self, hits: &[Passed]) -> Vec<bool> {
+        let mut inner = self.inner();
+        let mut is_spent = false;
+        let mut count = |hit: &Passed| {
+            let Some(progress) = inner.progress.get_mut(&hit.id) else { return false };
+            match progress.take(hit) {
+                Verdict::Late => false,
+                Verdict::Reported => true,
+                Verdict::ReportedLast => {
+                    inner.spend(hit.id);
+                    is_spent = true;
+                    true
+                }
+            }
+        };
+        let reported = hits.iter().map(&mut count).collect();
+        drop(inner);
+        if is_spent {
+            self.spent.send_modify(|times| *times += 1);
+        }
+        reported
+    }
+
+    /// The tracepoints that disabled themselves, each with the count that it ended.
+    pub fn spent(&self) -> Vec<(Breakpoint, u64)> {
+        let inner = self.inner();
+        let generation = |it: &Breakpoint| Some(inner.progress.get(&it.id)?.tracing.generation);
+        let spent = inner.known.values().filter(|it| it.is_spent);
+        spent.filter_map(|it| Some((it.clone(), generation(it)?))).collect()
+    }
+
+    /// Tells whenever [`Breakpoints::spent`] has more.
+    pub fn spending(&self) -> watch::Receiver<u64> {
+        self.spent.subscribe()
+    }
+
+    /// What a tracepoint has seen since its count began.
+    pub fn aggregate(&self, id: BreakpointId) -> Option<Aggregate> {
+        self.inner().progress.get(&id).map(|it| it.aggregate.clone())
     }
 
     pub fn exceptions(&self) -> Exceptions {
@@ -190,33 +249,82 @@ impl Breakpoints {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn wanted(breakpoint: &Breakpoint) -> Option<(&Path, Wanted)> {
-    let Place::Line { file, line, column } = &breakpoint.place else { return None };
-    let wanted = Wanted {
-        id: breakpoint.id,
-        line: *line,
-        column: *column,
-        condition: breakpoint.condition.clone(),
-        hit_condition: breakpoint.hit_condition.clone(),
-    };
-    Some((file, wanted))
-}
+impl Inner {
+    fn put(&mut self, id: BreakpointId, asked: Asked) -> Breakpoint {
+        let Asked { place, condition, hit_condition, trace } = asked;
+        let breakpoint = Breakpoint {
+            id,
+            place,
+            condition,
+            hit_condition,
+            trace,
+            enabled: true,
+            is_spent: false,
+        };
+        self.last = self.last.max(id.0);
+        self.known.insert(id, breakpoint.clone());
+        self.begin(&breakpoint);
+        self.revision += 1;
+        breakpoint
+    }
 
-fn wanted_function(breakpoint: &Breakpoint) -> Option<WantedFunction> {
-    let Place::Function { name, file } = &breakpoint.place else { return None };
-    Some(WantedFunction {
-        id: breakpoint.id,
-        name: name.clone(),
-        file: file.clone(),
-        condition: breakpoint.condition.clone(),
-        hit_condition: breakpoint.hit_condition.clone(),
-    })
+    /// A new count for a tracepoint.
+    fn begin(&mut self, breakpoint: &Breakpoint) {
+        self.generation += 1;
+        match &breakpoint.trace {
+            Some(trace) => {
+                let progress = Progress::new(trace, self.generation);
+                self.progress.insert(breakpoint.id, progress);
+            }
+            None => drop(self.progress.remove(&breakpoint.id)),
+        }
+    }
+
+    fn spend(&mut self, id: BreakpointId) {
+        if let Some(breakpoint) = self.known.get_mut(&id) {
+            breakpoint.enabled = false;
+            breakpoint.is_spent = true;
+        }
+        self.revision += 1;
+    }
+
+    fn enabled(&self) -> impl Iterator<Item = &Breakpoint> {
+        self.known.values().filter(|it| it.enabled)
+    }
+
+    fn wanted<'a>(&self, breakpoint: &'a Breakpoint) -> Option<(&'a Path, Wanted)> {
+        let Place::Line { file, line, column } = &breakpoint.place else { return None };
+        let wanted = Wanted {
+            id: breakpoint.id,
+            line: *line,
+            column: *column,
+            condition: breakpoint.condition.clone(),
+            hit_condition: breakpoint.hit_condition.clone(),
+            trace: self.progress.get(&breakpoint.id).map(|it| Arc::clone(&it.tracing)),
+        };
+        Some((file, wanted))
+    }
+
+    fn wanted_function(&self, breakpoint: &Breakpoint) -> Option<WantedFunction> {
+        let Place::Function { name, file } = &breakpoint.place else { return None };
+        Some(WantedFunction {
+            id: breakpoint.id,
+            name: name.clone(),
+            file: file.clone(),
+            condition: breakpoint.condition.clone(),
+            hit_condition: breakpoint.hit_condition.clone(),
+            trace: self.progress.get(&breakpoint.id).map(|it| Arc::clone(&it.tracing)),
+        })
+    }
 }
 
 fn unknown(id: BreakpointId) -> Failure {
     Failure::new(Code::NotFound, format!("no breakpoint {id}")).hint("`breakpoint_list` lists them")
 }
+
+#[cfg(test)]
+mod tests;

@@ -119,10 +119,22 @@ pub const INTERRUPT: Duration = Duration::from_secs(2);
 pub const DRAIN: Duration = Duration::from_millis(500);
 /// Bytes of what a runtime says about a stop, or of a reason, on the timeline.
 pub const STOP_TEXT: usize = 1_000;
+/// How long the hits of tracepoints that a program left behind may take to be read.
+pub const LAST_HITS: Duration = Duration::from_secs(20);
 /// Frames that come with a stop.
 pub const STACK_FRAMES: usize = 20;
 /// Breakpoints at once.
 pub const BREAKPOINTS: usize = 1_000;
+/// Bytes of a tracepoint's message, as it is written.
+pub const TEMPLATE_BYTES: usize = 4_096;
+/// Expressions in one message: each is evaluated at every hit.
+pub const TEMPLATE_EXPRESSIONS: usize = 32;
+/// Different values of one expression that are told apart; more are "at least that many".
+pub const TRACE_DISTINCT: usize = 4_096;
+/// Bytes of one expression's value at a hit.
+pub const TRACE_VALUE: usize = 256;
+/// How long all expressions of one hit may take together: the program stands meanwhile.
+pub const TRACE_EVALUATE: Duration = Duration::from_secs(1);
 /// Classes of exceptions to stop at; each exception is compared with all of them.
 pub const EXCEPTION_TYPES: usize = 64;
 /// Bytes of a program's output kept per session.

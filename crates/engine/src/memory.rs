@@ -13,7 +13,7 @@ pub use holdpoint_store::Location;
 use holdpoint_store::{self as kept, Store};
 
 use crate::{
-    breakpoints::{Asked, Breakpoint, Breakpoints, Place},
+    breakpoints::{Asked, Breakpoint, Breakpoints, Place, Trace},
     ids::BreakpointId,
     launch::Launch,
 };
@@ -59,7 +59,7 @@ impl Memory {
             Vec::new()
         });
         let mut count = 0;
-        for row in rows.into_iter().filter(|row| row.breakpoint.kind == "breakpoint") {
+        for row in rows {
             let Some(asked) = asked(&row.breakpoint) else { continue };
             let Ok(breakpoint) = breakpoints.set(asked) else { continue };
             if !row.breakpoint.enabled && breakpoints.enable(breakpoint.id, false).is_err() {
@@ -79,20 +79,38 @@ impl Memory {
             Place::Line { line, column, .. } => (Some(*line), *column, None),
             Place::Function { name, .. } => (None, None, Some(name.clone())),
         };
+        let bound = |it: fn(&Trace) -> u64| {
+            breakpoint
+                .trace
+                .as_ref()
+                .map_or(0, |trace| u32::try_from(it(trace)).unwrap_or(u32::MAX))
+        };
         let row = kept::Breakpoint {
-            kind: "breakpoint".to_owned(),
+            kind: breakpoint.kind().to_owned(),
             file: breakpoint.place.file().map(|it| it.display().to_string()),
             line,
             column,
             function,
             condition: breakpoint.condition.clone(),
             hit_condition: breakpoint.hit_condition.clone(),
+            log_message: breakpoint.trace.as_ref().and_then(|it| it.message.clone()),
+            hit_count_multiple: bound(|it| it.multiple),
+            max_notifications: bound(|it| it.max),
             enabled: breakpoint.enabled,
-            ..Default::default()
         };
-        match store.save_breakpoint(row).await {
-            Ok(id) => drop(self.rows().insert(breakpoint.id, id)),
-            Err(error) => tracing::warn!(%error, "a breakpoint was not kept"),
+        let saved = match store.save_breakpoint(row).await {
+            Ok(saved) => saved,
+            Err(error) => {
+                tracing::warn!(%error, "a breakpoint was not kept");
+                return;
+            }
+        };
+        // What became of another kind is another row.
+        let before = self.rows().insert(breakpoint.id, saved).filter(|before| *before != saved);
+        if let Some(before) = before
+            && let Err(error) = store.remove_breakpoint(before).await
+        {
+            tracing::warn!(%error, "what a breakpoint was before is still kept");
         }
     }
 
@@ -156,5 +174,13 @@ fn asked(row: &kept::Breakpoint) -> Option<Asked> {
         None => Place::Line { file: file?, line: row.line?, column: row.column },
     };
     let (condition, hit_condition) = (row.condition.clone(), row.hit_condition.clone());
-    Some(Asked { place, condition, hit_condition })
+    let trace = match row.kind.as_str() {
+        "breakpoint" => None,
+        "tracepoint" => {
+            let (multiple, max) = (row.hit_count_multiple.into(), row.max_notifications.into());
+            Some(Trace::new(row.log_message.clone(), multiple, max).ok()?)
+        }
+        _ => return None,
+    };
+    Some(Asked { place, condition, hit_condition, trace })
 }

@@ -30,7 +30,7 @@ pub use self::{
 };
 use crate::{
     adapter::Started,
-    backend::{Backend, Bound, Exceptions, Step},
+    backend::{Backend, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoints, Place},
     failure::{Code, Failure},
     ids::{Epoch, SessionId, TargetId, ThreadKey},
@@ -225,12 +225,7 @@ impl Session {
         }
         let connections = self.connections();
         let sent = connections.iter().map(|(target, backend)| async move {
-            let bound = match place {
-                Place::Line { file, .. } => {
-                    backend.set_breakpoints(file, &breakpoints.wanted(file)).await?
-                }
-                Place::Function { .. } => backend.set_functions(&breakpoints.functions()).await?,
-            };
+            let bound = backend.sync(breakpoints, place).await?;
             self.tell.bound(*target, &bound);
             Ok(bound)
         });
@@ -334,6 +329,23 @@ impl Session {
             }
             answer => answer,
         }
+    }
+
+    /// Whether the expressions of a tracepoint are some, as far as a process that could hold it can tell.
+    pub async fn check_expressions(
+        &self,
+        file: Option<&std::path::Path>,
+        expressions: &[&str],
+    ) -> Result<(), Failure> {
+        for backend in self.backends() {
+            backend.check_expressions(file, expressions).await?;
+        }
+        Ok(())
+    }
+
+    /// How tracepoints work in each of its processes.
+    pub fn trace_ways(&self) -> Vec<TraceWay> {
+        self.backends().iter().map(Backend::trace_way).collect()
     }
 
     async fn command(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {

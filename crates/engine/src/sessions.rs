@@ -119,9 +119,21 @@ impl Sessions {
     fn keep(&self, session: Arc<Session>) {
         let memory = self.kept.lock().unwrap_or_else(PoisonError::into_inner).memory.clone();
         let Some(memory) = memory else { return };
+        let breakpoints = Arc::clone(&self.breakpoints);
         tokio::spawn(async move {
             let Some(mark) = memory.begin(&session.launch, session.language).await else { return };
-            let exit = session.ended().await;
+            let mut spending = breakpoints.spending();
+            let exit = loop {
+                tokio::select! {
+                    Ok(()) = spending.changed() => {
+                        // A tracepoint that disabled itself stays so in the next server.
+                        for (spent, _) in breakpoints.spent() {
+                            memory.keep(&spent).await;
+                        }
+                    }
+                    exit = session.ended() => break exit,
+                }
+            };
             memory.end(mark, exit.to_string()).await;
         });
     }

@@ -8,6 +8,7 @@ pub(crate) mod debug;
 pub(crate) mod server;
 mod session;
 pub(crate) mod timeline;
+pub(crate) mod tracepoint;
 
 use crate::tool::{Entry, entry, same, unique};
 
@@ -38,6 +39,8 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<breakpoint::enable::Enable>(),
     entry::<breakpoint::remove::Remove>(),
     entry::<breakpoint::set_exception::SetException>(),
+    entry::<tracepoint::set::Set>(),
+    entry::<tracepoint::read::Read>(),
     entry::<breakpoint::wait::Wait>(),
     entry::<server::status::Status>(),
     entry::<timeline::query::Query>(),

@@ -150,6 +150,7 @@ async fn connect(
         breakpoints: &breakpoints,
         functions: &around.breakpoints.functions(),
         exceptions: &around.breakpoints.exceptions(),
+        emulates_traces: launch.env.get(TRACEPOINTS).is_some_and(|it| it == "emulated"),
         folders: folders(launch),
         tape: around.tape.as_ref().map(|tape| tape.labelled(launch.title())),
     };
@@ -275,6 +276,9 @@ async fn died(
 fn no_port(error: std::io::Error) -> Failure {
     Failure::new(Code::LaunchFailed, format!("no loopback connection: {error}"))
 }
+
+/// A launch with this variable `emulated` has tracepoints as debuggers that know none have them.
+const TRACEPOINTS: &str = "HOLDPOINT_TRACEPOINTS";
 
 /// How long a runtime may take to answer a question about itself.
 const PROBE: Duration = Duration::from_secs(20);

@@ -11,6 +11,7 @@ mod functions;
 mod inspect;
 mod onward;
 mod points;
+mod traces;
 mod value;
 mod watch;
 
@@ -32,7 +33,7 @@ use holdpoint_cdp::{
 };
 
 pub use self::connect::{BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
-use self::points::Points;
+use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
     Variable, Wanted, WantedFunction,
@@ -69,6 +70,7 @@ struct Known {
     /// Tells of each stop as it is recorded.
     stopped: Arc<tokio::sync::Notify>,
     points: Mutex<Points>,
+    traces: Mutex<Traces>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     folders: Vec<PathBuf>,
     /// Which exceptions are anybody's business, by the names of their classes; empty for all.
@@ -106,6 +108,7 @@ impl Cdp {
             moment: Mutex::default(),
             stopped: Arc::default(),
             points: Mutex::default(),
+            traces: Mutex::default(),
             order: tokio::sync::Mutex::default(),
         };
         Cdp { client, known: Arc::new(known) }
@@ -328,6 +331,21 @@ impl Cdp {
 
     fn points(&self) -> MutexGuard<'_, Points> {
         self.known.points.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn traces(&self) -> MutexGuard<'_, Traces> {
+        self.known.traces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A command without a type, within the same deadline.
+    async fn call(&self, method: &str, params: serde_json::Value) -> Result<(), Failure> {
+        match tokio::time::timeout(limits::ADAPTER_ANSWER, self.client.call(method, params)).await {
+            Ok(answer) => answer.map(drop).map_err(refused),
+            Err(_) => Err(Failure::new(
+                Code::AdapterFailed,
+                format!("the program did not answer `{method}`"),
+            )),
+        }
     }
 
     fn paused(&self) -> Result<Arc<Paused>, Failure> {

@@ -6,13 +6,15 @@
 mod connect;
 mod exceptions;
 mod functions;
+mod lines;
 mod pydevd;
+mod traces;
 mod translate;
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    path::PathBuf,
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -20,16 +22,16 @@ use holdpoint_dap::{
     Client, Request, RequestError,
     request::{
         Continue, Disconnect, Evaluate, ExceptionInfo as AskException, Next, Pause, Scopes,
-        SetBreakpoints, SetVariable, StackTrace, StepIn, StepOut, Threads, Variables,
+        SetVariable, StackTrace, StepIn, StepOut, Threads, Variables,
     },
     types::{self as t, Capabilities, Empty},
 };
 
 pub use self::connect::Setup;
-use self::pydevd::Answer;
+use self::{pydevd::Answer, traces::Traces};
 use super::{
-    Bound, ExceptionInfo, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
-    Variable, Wanted,
+    ExceptionInfo, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread, TraceWay, Value,
+    Variable,
 };
 use crate::{
     failure::{Code, Failure},
@@ -47,8 +49,11 @@ pub struct Dap {
 /// What we know of the adapter and it of us.
 struct Known {
     capabilities: Capabilities,
-    /// The adapter's number of a breakpoint → ours.
-    breakpoints: Mutex<BTreeMap<i64, BreakpointId>>,
+    /// The adapter's number of a breakpoint → those of ours that share it.
+    breakpoints: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
+    traces: Mutex<Traces>,
+    /// How tracepoints work here.
+    way: TraceWay,
     /// What a condition raised just now; the stop that it causes tells it.
     condition_error: Mutex<Option<String>>,
     /// Python's own debugger is on the other end, which can do more than the protocol says.
@@ -111,29 +116,6 @@ impl Dap {
             None => self.threads().await?.first().map_or(1, |thread| thread.id),
         };
         self.ask::<Pause>(t::PauseArguments { thread_id }).await.map(drop)
-    }
-
-    /// Replaces a file's breakpoints as a whole: so does the protocol.
-    pub async fn set_breakpoints(
-        &self,
-        file: &Path,
-        wanted: &[Wanted],
-    ) -> Result<Vec<Bound>, Failure> {
-        let source = t::Source { path: Some(file.display().to_string()), ..Default::default() };
-        let breakpoints = wanted.iter().map(translate::source_breakpoint).collect();
-        let arguments = t::SetBreakpointsArguments { source, breakpoints, source_modified: None };
-        let body = self.ask::<SetBreakpoints>(arguments).await?;
-        let mut known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        // Numbers of an earlier answer for the same breakpoints are dead.
-        known.retain(|_, id| !wanted.iter().any(|it| it.id == *id));
-        let answers = body.breakpoints.into_iter().map(Some).chain(std::iter::repeat(None));
-        let bound = wanted.iter().zip(answers).map(|(wanted, answer)| {
-            if let Some(number) = answer.as_ref().and_then(|answer| answer.id) {
-                known.insert(number, wanted.id);
-            }
-            Bound { id: wanted.id, state: translate::binding(answer.as_ref()) }
-        });
-        Ok(bound.collect())
     }
 
     pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {

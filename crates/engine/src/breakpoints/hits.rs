@@ -55,6 +55,18 @@ impl HitTest {
         }
     }
 
+    pub fn holds(self, n: u64) -> bool {
+        let HitTest { how, number } = self;
+        match how {
+            How::Equal => n == number,
+            How::AtLeast => n >= number,
+            How::Above => n > number,
+            How::AtMost => n <= number,
+            How::Below => n < number,
+            How::Every => n.is_multiple_of(number),
+        }
+    }
+
     /// As a test of `n`, in a language that writes it as C does.
     pub fn as_test(self) -> String {
         let HitTest { how, number } = self;

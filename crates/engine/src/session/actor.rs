@@ -3,7 +3,10 @@
 //! Requests that take time run beside the loop and come back as [`Done`], so that pause and stop always
 //! get through.
 
-use std::sync::{Arc, PoisonError};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, PoisonError},
+};
 
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::{mpsc, watch};
@@ -20,7 +23,7 @@ use crate::{
     backend::{Backend, Signal, Slice, Stack},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
-    ids::{SessionId, TargetId, ThreadKey},
+    ids::{BreakpointId, SessionId, TargetId, ThreadKey},
     limits,
     process::{Exit, Program},
 };
@@ -36,6 +39,8 @@ pub(super) struct Actor {
     tell: Arc<Teller>,
     exit: Option<Exit>,
     stop: Option<Arc<Shown>>,
+    /// Tracepoints that disabled themselves and are not in the program any more.
+    taken_out: BTreeSet<(BreakpointId, u64)>,
     /// Requests under way.
     beside: FuturesUnordered<BoxFuture<'static, Done>>,
     signals: mpsc::Sender<(TargetId, Signal)>,
@@ -70,6 +75,7 @@ impl Actor {
             tell,
             exit: None,
             stop: None,
+            taken_out: BTreeSet::new(),
             beside: FuturesUnordered::new(),
             signals,
             inbox,
@@ -80,6 +86,7 @@ impl Actor {
         let Started { mut program, targets: mut joining } = started;
         let drained = self.drain(&mut program);
         let mut stoppers = Vec::new();
+        let mut spending = self.breakpoints.spending();
         loop {
             tokio::select! {
                 biased;
@@ -95,6 +102,7 @@ impl Actor {
                 Some(connected) = joining.recv() => self.join(connected),
                 Some((target, signal)) = self.inbox.recv() => self.signal(target, signal),
                 Some(done) = self.beside.next() => self.done(done),
+                Ok(()) = spending.changed() => self.take_out_spent(),
                 exit = program.wait() => {
                     self.exit = Some(exit);
                     break;
@@ -110,12 +118,36 @@ impl Actor {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
         self.exit = Some(exit);
+        self.last_hits().await;
         self.part(exit);
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
         for reply in stoppers {
             // Whoever asked may be gone.
             reply.send(exit).unwrap_or_default();
+        }
+    }
+
+    /// What the program reported is still on its way when it is gone; the connection's end is behind it.
+    async fn last_hits(&mut self) {
+        let mut open: BTreeSet<TargetId> = {
+            let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+            targets.keys().copied().collect()
+        };
+        let taking = async {
+            while !open.is_empty()
+                && let Ok(Some((target, signal))) =
+                    tokio::time::timeout(limits::DRAIN, self.inbox.recv()).await
+            {
+                match signal {
+                    Signal::Passed(hits) => self.tell.passed(target, hits),
+                    Signal::Gone { .. } => drop(open.remove(&target)),
+                    _ => {}
+                }
+            }
+        };
+        if tokio::time::timeout(limits::LAST_HITS, taking).await.is_err() {
+            tracing::warn!(session = %self.id, "the last hits of tracepoints took too long");
         }
     }
 
@@ -206,7 +238,38 @@ impl Actor {
         }));
     }
 
+    /// Tracepoints that have reported all they were to are taken out of the program.
+    fn take_out_spent(&mut self) {
+        let spent = self.breakpoints.spent();
+        let now: BTreeSet<(BreakpointId, u64)> =
+            spent.iter().map(|(it, of)| (it.id, *of)).collect();
+        for (point, generation) in spent {
+            if self.taken_out.contains(&(point.id, generation)) {
+                continue;
+            }
+            self.tell.spent(point.id, point.trace.as_ref().map_or(0, |it| it.max));
+            let backends: Vec<Backend> = {
+                let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
+                targets.values().cloned().collect()
+            };
+            let breakpoints = Arc::clone(&self.breakpoints);
+            self.beside.push(Box::pin(async move {
+                for backend in backends {
+                    if let Err(failure) = backend.sync(&breakpoints, &point.place).await {
+                        tracing::debug!(%failure, "a tracepoint is still in a process");
+                    }
+                }
+                Done::Synced
+            }));
+        }
+        self.taken_out = now;
+    }
+
     fn signal(&mut self, target: TargetId, signal: Signal) {
+        let signal = match signal {
+            Signal::Passed(hits) => return self.tell.passed(target, hits),
+            signal => signal,
+        };
         match &signal {
             Signal::Output { text } => self.output.push(Stream::Debugger, text.as_bytes()),
             Signal::Gone { reason } => {
@@ -221,7 +284,7 @@ impl Actor {
                 self.tell.thread_ended(ThreadKey { target, thread: *thread });
             }
             Signal::Breakpoint(bound) => self.tell.bound(target, std::slice::from_ref(bound)),
-            Signal::Stopped(_) | Signal::Continued { .. } | Signal::Ended => {}
+            Signal::Stopped(_) | Signal::Continued { .. } | Signal::Ended | Signal::Passed(_) => {}
         }
         let outputs = self.state.step(Input::Signal { target, signal });
         self.carry_out(outputs, None);

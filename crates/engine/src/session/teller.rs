@@ -4,6 +4,7 @@
 //! What the program wrote before a stop is told before the stop.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -14,10 +15,10 @@ use super::{
     state::{Status, Stop},
 };
 use crate::{
-    backend::{Binding, Bound, Stack, StopReason},
-    breakpoints::{Breakpoints, Place},
+    backend::{Binding, Bound, Passed, Stack, StopReason},
+    breakpoints::{Breakpoints, Place, template::Template},
     budget,
-    event::{BoundAt, Event, Hit, StoppedAt},
+    event::{BoundAt, Event, Hit, StoppedAt, TraceHit, Traced},
     ids::{BreakpointId, Seq, SessionId, TargetId, ThreadKey},
     limits,
     log::Log,
@@ -37,6 +38,8 @@ struct Told {
     hits: BTreeMap<Option<BreakpointId>, u64>,
     /// Where each lies in each process.
     bound: BTreeMap<(TargetId, BreakpointId), Binding>,
+    /// How often each process passed each tracepoint, of one count.
+    passed: BTreeMap<(BreakpointId, u64), BTreeMap<TargetId, u64>>,
 }
 
 impl Teller {
@@ -46,8 +49,8 @@ impl Teller {
         output: Arc<Output>,
         breakpoints: Arc<Breakpoints>,
     ) -> Teller {
-        let (hits, bound) = (BTreeMap::new(), BTreeMap::new());
-        let told = Mutex::new(Told { status: Status::Starting, hits, bound });
+        let (hits, bound, passed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let told = Mutex::new(Told { status: Status::Starting, hits, bound, passed });
         Teller { session, log, output, breakpoints, told }
     }
 
@@ -128,6 +131,56 @@ impl Teller {
         self.log.append(Event::ThreadEnded { session: self.session, thread });
     }
 
+    /// Tracepoints were passed; what is not to be reported is only counted.
+    pub(super) fn passed(&self, target: TargetId, hits: Vec<Passed>) {
+        let reported = self.breakpoints.count(&hits);
+        let mut told = self.told();
+        let events = hits.into_iter().zip(reported).filter_map(|(hit, is_reported)| {
+            let hit_count = told.passed(target, &hit);
+            is_reported.then(|| self.trace_hit(target, hit, hit_count))
+        });
+        self.log.append_all(events);
+    }
+
+    fn trace_hit(&self, target: TargetId, hit: Passed, hit_count: u64) -> Event {
+        let Passed { id, tracing, at, thread, file, line, column, function, values, .. } = hit;
+        let message = tracing.template.as_ref().map(|template| {
+            let shown = values.iter().map(|it| match it {
+                Ok(value) => Cow::Borrowed(value.as_str()),
+                Err(error) => Cow::Owned(format!("<error: {error}>")),
+            });
+            let shown: Vec<Cow<'_, str>> = shown.collect();
+            template.fill(shown.iter().map(|it| &**it))
+        });
+        let expressions = tracing.template.iter().flat_map(Template::expressions);
+        let traced = expressions.zip(values).map(|(expression, value)| {
+            let (value, error) = match value {
+                Ok(value) => (Some(value), None),
+                Err(error) => (None, Some(error)),
+            };
+            Traced { expression: expression.to_owned(), value, error }
+        });
+        Event::TracepointHit(Box::new(TraceHit {
+            session: self.session,
+            breakpoint: id,
+            file: file.to_string(),
+            line,
+            column,
+            function: function.map(|it| it.to_string()),
+            thread: ThreadKey { target, thread },
+            hit_count,
+            message,
+            values: traced.collect(),
+            at,
+        }))
+    }
+
+    /// A tracepoint was taken out of the program, for it has reported all that it was to.
+    pub(super) fn spent(&self, breakpoint: BreakpointId, max: u64) {
+        let why = format!("limit reached: disabled after {max} notifications");
+        self.log.append(Event::BreakpointUnbound { session: self.session, breakpoint, why });
+    }
+
     /// What became of breakpoints in one process. A file's are always sent together, so most say nothing
     /// new.
     pub(super) fn bound(&self, target: TargetId, all: &[Bound]) {
@@ -171,6 +224,19 @@ impl Teller {
 }
 
 impl Told {
+    /// How often the session passed a tracepoint, with this hit: processes count for themselves.
+    fn passed(&mut self, target: TargetId, hit: &Passed) -> u64 {
+        let generation = hit.tracing.generation;
+        let counts = self.passed.entry((hit.id, generation)).or_default();
+        counts.insert(target, hit.hit_count);
+        let total = counts.values().sum();
+        // Counts that began anew are not needed any more.
+        if self.passed.len() > limits::BREAKPOINTS {
+            self.passed.retain(|(id, of), _| *id != hit.id || *of == generation);
+        }
+        total
+    }
+
     fn count(&mut self, stop: &Stop) -> Vec<Hit> {
         let unasked = stop.hits.is_empty()
             && matches!(stop.reason, StopReason::Breakpoint | StopReason::Exception);

@@ -3,6 +3,7 @@
 pub(crate) mod bind;
 pub(crate) mod enable;
 pub(crate) mod list;
+pub(crate) mod place;
 pub(crate) mod remove;
 pub(crate) mod set;
 pub(crate) mod set_exception;

@@ -17,6 +17,7 @@ use holdpoint_cdp::{
 use super::{
     Cdp, begin,
     points::{self, NOT_LOADED, Part, Point},
+    traces,
 };
 use crate::{
     backend::{Binding, Bound, Wanted},
@@ -183,7 +184,7 @@ async fn set_by_url(
 ) -> Result<(), Failure> {
     let command = SetBreakpointByUrl {
         line_number: asked.line_number(),
-        url_regex: file.url_regex(),
+        url_regex: regex(file, &point.wanted),
         column_number: asked.column_number(),
         condition,
     };
@@ -204,6 +205,12 @@ async fn set_by_url(
         }
         (None, _) => Ok(()),
     }
+}
+
+/// V8 takes a second breakpoint at one place only for another: a tracepoint's has another spelling.
+fn regex(file: &UserFile, wanted: &Wanted) -> String {
+    let regex = file.url_regex();
+    if wanted.trace.is_some() { format!("(?:{regex})") } else { regex }
 }
 
 /// Notes where V8 put it, as people count lines.
@@ -264,6 +271,26 @@ pub(super) async fn set_in_held(cdp: &Cdp, held: Held) -> Result<(), Failure> {
     Ok(())
 }
 
+/// At the first line V8 can tell what parses: tracepoints that were set before are set again, rightly.
+pub(super) async fn recheck_traces(cdp: &Cdp) -> Result<(), Failure> {
+    let _order = cdp.known.order.lock().await;
+    for (file, point) in every(cdp) {
+        let Some(tracing) = &point.wanted.trace else { continue };
+        let before = cdp.traces().bad.len();
+        traces::check(cdp, tracing).await;
+        if cdp.traces().bad.len() == before {
+            continue;
+        }
+        for part in &point.parts {
+            remove(cdp, part.id.clone()).await?;
+        }
+        let mut again = place(cdp, &UserFile::new(&file), &point.wanted).await?;
+        again.is_function = point.is_function;
+        change(cdp, &file, Vec::new(), &again).await?;
+    }
+    Ok(())
+}
+
 fn every(cdp: &Cdp) -> Vec<(PathBuf, Point)> {
     let points = cdp.points();
     let all = points.files.iter();
@@ -292,9 +319,9 @@ async fn set_ahead(
 ) -> Option<(Part, Option<Location>)> {
     let command = SetBreakpointByUrl {
         line_number: at.line_number(),
-        url_regex: UserFile::new(script).url_regex(),
+        url_regex: regex(&UserFile::new(script), wanted),
         column_number: at.column_number(),
-        condition: points::condition(wanted).ok()?,
+        condition: points::condition(wanted, &cdp.traces().bad).ok()?,
     };
     let set = cdp.ask(command).await.inspect_err(not_set).ok()?;
     let part = Part { id: set.breakpoint_id, through: Some(script.to_owned()) };
@@ -339,7 +366,9 @@ async fn extend(
     if point.parts.iter().any(|part| part.through.is_some() && part.through == through) {
         return Ok(false);
     }
-    let Ok(condition) = points::condition(&point.wanted) else { return Ok(false) };
+    let Ok(condition) = points::condition(&point.wanted, &cdp.traces().bad) else {
+        return Ok(false);
+    };
     set_mapped(cdp, point, &at, condition.as_ref()).await?;
     // The lines of a script that was made from a file of its own name are not the lines of that file.
     if is_own {
@@ -350,7 +379,12 @@ async fn extend(
 
 /// The whole condition, checked by V8 before anybody waits for it in vain.
 async fn check(cdp: &Cdp, wanted: &Wanted) -> Result<Option<String>, String> {
-    let condition = points::condition(wanted)?;
+    if let Some(tracing) = &wanted.trace {
+        cdp.traces().put(wanted.id, tracing);
+        traces::prepare(cdp).await.map_err(|failure| failure.message.to_string())?;
+        traces::check(cdp, tracing).await;
+    }
+    let condition = points::condition(wanted, &cdp.traces().bad)?;
     if let Some(text) = &wanted.condition {
         let problem = parses(cdp, text).await.err();
         problem.map_or(Ok(()), |it| Err(format!("its condition does not parse: {it}")))?;

@@ -154,6 +154,7 @@ async fn set(
         column: Some(function.body.column),
         condition: wanted.condition.clone(),
         hit_condition: wanted.hit_condition.clone(),
+        trace: wanted.trace.clone(),
     };
     let mut point = breakpoints::place(cdp, &UserFile::new(file), &line).await?;
     point.is_function = true;
@@ -253,7 +254,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn is_source(file: &Path) -> bool {
+pub(super) fn is_source(file: &Path) -> bool {
     let extension = file.extension().and_then(|it| it.to_str());
     extension.is_some_and(|it| EXTENSIONS.contains(&it))
 }

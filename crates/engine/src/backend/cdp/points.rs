@@ -7,6 +7,8 @@ use std::{
 
 use holdpoint_cdp::{Hold, types};
 
+use super::traces::{self, At, Places};
+
 use crate::{
     backend::{Binding, Site, Wanted, WantedFunction},
     breakpoints::hits::HitTest,
@@ -71,13 +73,23 @@ impl Points {
         hits
     }
 
+    /// Where tracepoints lie.
+    pub(super) fn places(&self) -> Places {
+        let all = self.files.iter().flat_map(|(file, here)| here.iter().map(move |it| (file, it)));
+        let traced = all.filter(|(_, it)| it.wanted.trace.is_some());
+        let at = |(file, it): (&PathBuf, &Point)| {
+            ((it.wanted.id, it.wanted.line), At::new(file, it.wanted.line, &it.binding))
+        };
+        traced.map(at).collect()
+    }
+
     /// Those without any condition that are bound to a line, wherever in it.
     pub(super) fn plain_on(&self, file: &Path, line: u32) -> Vec<BreakpointId> {
         let here = self.files.get(file).into_iter().flatten();
         let is_plain = |point: &&Point| {
             let wanted = &point.wanted;
             let is_bare = wanted.condition.is_none() && wanted.hit_condition.is_none();
-            is_bare && wanted.column.is_none()
+            is_bare && wanted.column.is_none() && wanted.trace.is_none()
         };
         let is_there =
             |point: &&Point| matches!(point.binding, Binding::At { line: at, .. } if at == line);
@@ -158,9 +170,13 @@ pub(super) const CONDITION_ERROR: &str = "(() => { const kept = globalThis[Symbo
 
 /// The condition V8 is to have: ours, and the counting of hits. A condition that throws stops the program,
 /// for nobody would ever learn of it otherwise.
-pub(super) fn condition(wanted: &Wanted) -> Result<Option<String>, String> {
+pub(super) fn condition(wanted: &Wanted, bad: &HashSet<String>) -> Result<Option<String>, String> {
     let hits = wanted.hit_condition.as_deref().map(HitTest::parse).transpose();
     let hits = hits.map_err(|failure| failure.message.to_string())?;
+    if let Some(tracing) = &wanted.trace {
+        let test = hits.map(HitTest::as_test);
+        return Ok(Some(traces::condition(wanted, tracing, test.as_deref(), bad)));
+    }
     let count = hits.map(|test| {
         let (id, test) = (wanted.id, test.as_test());
         format!("(n => {test})({STORE}.hits[{id}] = ({STORE}.hits[{id}] ?? 0) + 1)")

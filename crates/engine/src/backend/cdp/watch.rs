@@ -10,7 +10,10 @@ use holdpoint_cdp::{
         debugger::{Resume, SetAsyncCallStackDepth, StepInto, StepOut},
     },
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
 
 use super::{
     Asked, Cdp, IDLE, LIBRARIES, THREAD, breakpoints,
@@ -18,10 +21,10 @@ use super::{
     exceptions, functions, inspect,
     onward::Onward,
     points::CONDITION_ERROR,
-    value,
+    traces, value,
 };
 use crate::{
-    backend::{FrameId, Signal, StopReason, Stopped},
+    backend::{FrameId, Passed, Signal, StopReason, Stopped},
     ids::BreakpointId,
     limits,
 };
@@ -55,7 +58,27 @@ pub(super) struct Unheard;
 impl Watch {
     /// Ends with the connection or the worker, or when nobody takes the signals.
     pub(super) async fn run(mut self) {
-        while let Some(event) = self.events.recv().await {
+        // When the rest of a batch of tracepoint hits is to be fetched.
+        let mut rest: Option<Instant> = None;
+        loop {
+            let due = async {
+                match rest {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let event = tokio::select! {
+                event = self.events.recv() => event,
+                () = due => {
+                    rest = None;
+                    traces::flush(&self.cdp);
+                    continue;
+                }
+            };
+            let Some(event) = event else { break };
+            if matches!(event, Event::BindingCalled(_)) {
+                rest = Some(Instant::now() + traces::REST);
+            }
             if self.event(event).await.is_err() {
                 return;
             }
@@ -90,14 +113,19 @@ impl Watch {
                 self.cdp.client.close().await;
                 Ok(())
             }
+            Event::BindingCalled(called) => {
+                self.passed(traces::read(&self.cdp, &called.payload)).await
+            }
+            Event::ContextCreated(created) => {
+                traces::in_context(&self.cdp, created.context.id).await;
+                Ok(())
+            }
             // The program's output comes by its pipes, its end by its process.
             Event::ConsoleApiCalled(_)
             | Event::ExceptionThrown(_)
             | Event::ScriptFailedToParse(_)
-            | Event::ContextCreated(_)
             | Event::ContextDestroyed(_)
             | Event::ContextsCleared
-            | Event::BindingCalled(_)
             | Event::WorkerAttached(_)
             | Event::WorkerDetached(_)
             | Event::Other { .. } => Ok(()),
@@ -173,6 +201,9 @@ impl Watch {
             return self.go_on().await;
         };
         let text = self.text(&paused, &hits).await;
+        // What was passed before the stop is told before it.
+        let passed = traces::take(&self.cdp).await;
+        self.passed(passed).await?;
         self.cdp.moment().paused = Some(paused.into());
         self.cdp.known.stopped.notify_waiters();
         let stopped = Stopped { thread: THREAD, reason, hits, text, all: true };
@@ -232,7 +263,22 @@ impl Watch {
             tracing::debug!(%failure, "the program's own breakpoints are not set");
         }
         breakpoints::hold(&self.cdp).await;
+        self.trace().await;
         self.tell_began(Began::Entered);
+    }
+
+    /// Now the program can be asked to report its tracepoints.
+    async fn trace(&self) {
+        if self.cdp.traces().is_empty() {
+            return;
+        }
+        let ready = async {
+            traces::prepare(&self.cdp).await?;
+            breakpoints::recheck_traces(&self.cdp).await
+        };
+        if let Err(failure) = ready.await {
+            tracing::debug!(%failure, "tracepoints may report nothing");
+        }
     }
 
     async fn is_entry(&mut self, paused: &Paused, is_start: bool) -> bool {
@@ -327,6 +373,10 @@ impl Watch {
         let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let script = sources.scripts().get(&paused.call_frames.first()?.location.script_id)?;
         Some((script.url.clone(), script.origin.clone()))
+    }
+
+    async fn passed(&self, hits: Vec<Passed>) -> Result<(), Unheard> {
+        if hits.is_empty() { Ok(()) } else { self.tell(Signal::Passed(hits)).await }
     }
 
     /// To the first line of the program: by its name where it is known, else by a step.

@@ -19,7 +19,7 @@ use tokio::{
 
 use super::{Dap, Known, refused, translate};
 use crate::{
-    backend::{Bound, Exceptions, Signal, Wanted, WantedFunction},
+    backend::{Bound, Exceptions, Signal, Stopped, TraceWay, Wanted, WantedFunction},
     failure::Failure,
     ids::BreakpointId,
     limits,
@@ -40,6 +40,8 @@ pub struct Setup<'a> {
     pub breakpoints: &'a [(PathBuf, Vec<Wanted>)],
     pub functions: &'a [WantedFunction],
     pub exceptions: &'a Exceptions,
+    /// Tracepoints stop, whatever the debugger can.
+    pub emulates_traces: bool,
     /// Where the program's own sources are.
     pub folders: Vec<PathBuf>,
     /// Where to record the traffic.
@@ -74,6 +76,12 @@ impl Dap {
         let known = Known {
             capabilities,
             breakpoints: Mutex::default(),
+            traces: Mutex::default(),
+            way: if is_pydevd && !setup.emulates_traces {
+                TraceWay::InProcess
+            } else {
+                TraceWay::Emulated
+            },
             condition_error: Mutex::default(),
             is_pydevd,
             helper: tokio::sync::OnceCell::new(),
@@ -126,39 +134,42 @@ impl Dap {
             signals.extend(bound.into_iter().map(Signal::Breakpoint));
         }
         if !setup.functions.is_empty() {
-            self.set_functions(setup.functions).await?;
+            let bound = self.set_functions(setup.functions).await?;
+            signals.extend(bound.into_iter().map(Signal::Breakpoint));
         }
         self.set_exceptions(setup.exceptions).await?;
         self.ask::<ConfigurationDone>(Empty).await?;
         if !answered {
             begun.await.map_err(refused)?;
         }
-        signals.extend(early.into_iter().filter_map(|event| self.signal(event)));
+        signals.extend(early.into_iter().flat_map(|event| self.signal(event)));
         Ok(signals)
     }
 
-    fn signal(&self, event: Event) -> Option<Signal> {
+    fn signal(&self, event: Event) -> Vec<Signal> {
         match event {
             Event::Stopped(stopped) => {
-                let known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
-                let mut stopped = translate::stopped(stopped, &known);
-                drop(known);
+                let mut stopped = translate::stopped(stopped, &self.numbers());
+                if self.known.way == TraceWay::InProcess {
+                    // What shares a line with a breakpoint and does not stop.
+                    stopped.hits.retain(|id| !self.traces().has(*id));
+                }
                 stopped.text = stopped.text.or_else(|| self.condition_error().take());
-                Some(Signal::Stopped(self.entered(stopped)))
+                vec![Signal::Stopped(self.entered(stopped))]
             }
             Event::Continued(continued) => {
                 let all = continued.all_threads_continued.unwrap_or(true);
                 let thread = continued.thread_id.filter(|_| !all);
-                Some(Signal::Continued { thread })
+                vec![Signal::Continued { thread }]
             }
-            Event::Thread(thread) => Some(match thread.reason {
+            Event::Thread(thread) => vec![match thread.reason {
                 t::ThreadReason::Exited => Signal::ThreadEnded { thread: thread.thread_id },
                 _ => Signal::ThreadStarted { thread: thread.thread_id, name: None },
-            }),
+            }],
             Event::Output(output) if output.output.starts_with(CONDITION_RAISED) => {
                 let why = translate::last_line(&output.output);
                 *self.condition_error() = Some(format!("the breakpoint's condition failed: {why}"));
-                None
+                Vec::new()
             }
             Event::Output(output) => {
                 // The program's own output comes by its pipes; twice would be a lie.
@@ -167,16 +178,18 @@ impl Dap {
                     Some(t::OutputCategory::Stdout | t::OutputCategory::Stderr)
                 );
                 let telemetry = matches!(output.category, Some(t::OutputCategory::Telemetry));
-                (!own && !telemetry).then_some(Signal::Output { text: output.output })
+                let told = (!own && !telemetry).then_some(Signal::Output { text: output.output });
+                told.into_iter().collect()
             }
             Event::Breakpoint(changed) => {
-                let known = self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner);
-                let id = known.get(&changed.breakpoint.id?).copied()?;
+                let number = changed.breakpoint.id.unwrap_or_default();
+                let ids = self.numbers().get(&number).cloned().unwrap_or_default();
                 let state = translate::binding(Some(&changed.breakpoint));
-                Some(Signal::Breakpoint(Bound { id, state }))
+                let bound = |id| Signal::Breakpoint(Bound { id, state: state.clone() });
+                ids.into_iter().map(bound).collect()
             }
-            Event::Terminated(_) => Some(Signal::Ended),
-            _ => None,
+            Event::Terminated(_) => vec![Signal::Ended],
+            other => self.passed(&other).map(Signal::Passed).into_iter().collect(),
         }
     }
 }
@@ -196,13 +209,12 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
     let reason = loop {
         match inbox.next().await {
             Some(Incoming::Event(event)) => {
-                if dap.known.is_pydevd && is_at_call(&event) {
-                    // Ends within the debugger's deadline.
-                    tokio::spawn(enter(dap.clone(), event, sender.clone()));
-                } else if let Some(signal) = dap.signal(event)
-                    && sender.send(signal).await.is_err()
-                {
-                    return;
+                let is_at_call = dap.known.is_pydevd && is_at_call(&event);
+                for signal in dap.signal(event) {
+                    let Some(signal) = dap.aside(signal, is_at_call, &sender) else { continue };
+                    if sender.send(signal).await.is_err() {
+                        return;
+                    }
                 }
             }
             // Refused by its drop: we start no programs and open no terminals for an adapter.
@@ -219,14 +231,53 @@ fn is_at_call(event: &Event) -> bool {
     matches!(event, Event::Stopped(it) if it.reason == t::StopReason::FunctionBreakpoint)
 }
 
-/// Nobody is told of a stop at a function's head, but for one that cannot go on. Ends with the answer.
-async fn enter(dap: Dap, event: Event, sender: mpsc::Sender<Signal>) {
-    let Some(Signal::Stopped(stopped)) = dap.signal(event) else { return };
+impl Dap {
+    /// Stops that are looked into before anybody is told of them; `None` for those. What looks into them
+    /// ends within the debugger's deadline.
+    fn aside(
+        &self,
+        signal: Signal,
+        is_at_call: bool,
+        sender: &mpsc::Sender<Signal>,
+    ) -> Option<Signal> {
+        let stopped = match signal {
+            Signal::Stopped(stopped) => stopped,
+            signal => return Some(signal),
+        };
+        let (dap, sender) = (self.clone(), sender.clone());
+        if is_at_call {
+            tokio::spawn(enter(dap, stopped, sender));
+        } else if self.is_traced(&stopped) {
+            tokio::spawn(async move { dap.emulate(stopped, sender).await });
+        } else if self.known.way == TraceWay::InProcess && stopped.hits.len() > 1 {
+            tokio::spawn(tell_hits(dap, stopped, sender));
+        } else {
+            return Some(Signal::Stopped(stopped));
+        }
+        None
+    }
+}
+
+/// Nobody is told of a stop at a function's head, but for one that cannot go on.
+async fn enter(dap: Dap, stopped: Stopped, sender: mpsc::Sender<Signal>) {
     if let Err(failure) = dap.enter(stopped.thread).await {
         tracing::debug!(%failure, "a function's body is not reached");
         // The session may have ended first.
         sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
     }
+}
+
+/// Of several breakpoints on one line, those that wanted to stop.
+async fn tell_hits(dap: Dap, mut stopped: Stopped, sender: mpsc::Sender<Signal>) {
+    match dap.hit().await {
+        Ok(hits) if !hits.is_empty() => stopped.hits = hits,
+        Ok(_) => {}
+        Err(failure) => {
+            tracing::debug!(%failure, "which of several breakpoints was hit is unknown")
+        }
+    }
+    // The session may have ended first.
+    sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
 }
 
 /// A launch that a kept breakpoint prevents says which one, and how to be rid of it.

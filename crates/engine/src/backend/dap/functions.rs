@@ -16,8 +16,8 @@ use serde_json::json;
 
 use super::{Dap, pydevd::literal};
 use crate::{
-    backend::{Binding, Bound, Site, Step, StopReason, Stopped, WantedFunction},
-    breakpoints::hits::HitTest,
+    backend::{Binding, Bound, Site, Step, StopReason, Stopped, TraceWay, Tracing, WantedFunction},
+    breakpoints::{hits::HitTest, template::Template},
     failure::Failure,
     ids::BreakpointId,
     limits,
@@ -46,7 +46,14 @@ impl Dap {
         }
         let mut groups: BTreeMap<&str, Vec<serde_json::Value>> = BTreeMap::new();
         for one in wanted {
-            groups.entry(one.last()).or_default().push(entry(one)?);
+            let trace = one.trace.as_deref().filter(|_| self.known.way == TraceWay::InProcess);
+            let (condition, hits) = (one.condition.as_deref(), one.hit_condition.as_deref());
+            let mut point = entry(one.id, condition, hits, trace)?;
+            if let Some(point) = point.as_object_mut() {
+                point.insert("name".to_owned(), json!(one.name));
+                point.insert("file".to_owned(), json!(one.file));
+            }
+            groups.entry(one.last()).or_default().push(point);
         }
         let told = json!(groups).to_string();
         let bad = self.helper(&format!("functions({})", literal(&told))).await?;
@@ -65,6 +72,7 @@ impl Dap {
                 bound.state = Binding::Not { why };
             }
         }
+        self.traces().at_functions(wanted, &bound);
         Ok(bound)
     }
 
@@ -84,11 +92,15 @@ impl Dap {
         Ok(bound.map(|(it, found)| Bound { id: it.id, state: binding(it, found) }).collect())
     }
 
+    /// The breakpoints that a stop is for, of those that share a place.
+    pub(super) async fn hit(&self) -> Result<Vec<BreakpointId>, Failure> {
+        let hits = self.helper("entered()").await?;
+        Ok(serde_json::from_str(&hits).unwrap_or_default())
+    }
+
     /// A thread stands at a function's head: what for, and on to its body.
     pub(super) async fn enter(&self, thread: i64) -> Result<(), Failure> {
-        let hits = self.helper("entered()").await?;
-        let hits: Vec<i64> = serde_json::from_str(&hits).unwrap_or_default();
-        let hits = hits.into_iter().map(BreakpointId).collect();
+        let hits = self.hit().await?;
         self.entering().insert(thread, hits);
         self.step(thread, Step::Over).await
     }
@@ -109,14 +121,29 @@ impl Dap {
     }
 }
 
-fn entry(wanted: &WantedFunction) -> Result<serde_json::Value, Failure> {
-    let hits = wanted.hit_condition.as_deref().map(HitTest::parse).transpose()?;
+/// A point as the helper takes it.
+pub(super) fn entry(
+    id: BreakpointId,
+    condition: Option<&str>,
+    hit_condition: Option<&str>,
+    trace: Option<&Tracing>,
+) -> Result<serde_json::Value, Failure> {
+    // A tracepoint counts what a hit condition leaves out, as it does what its multiple does.
+    let hits = hit_condition.map(HitTest::parse).transpose()?;
+    let trace = trace.map(|it| {
+        let expressions: Vec<&str> = it.template.iter().flat_map(Template::expressions).collect();
+        json!({
+            "generation": it.generation,
+            "multiple": it.multiple,
+            "max": it.max,
+            "expressions": expressions,
+        })
+    });
     Ok(json!({
-        "id": wanted.id,
-        "name": wanted.name,
-        "file": wanted.file,
-        "condition": wanted.condition,
+        "id": id,
+        "condition": condition,
         "hits": hits.map(|it| (it.how.as_str(), it.number)),
+        "trace": trace,
     }))
 }
 

@@ -132,9 +132,7 @@ impl Dap {
         file: Option<&Path>,
         condition: &str,
     ) -> Result<(), Failure> {
-        let is_source = |it: &std::ffi::OsStr| it == "py" || it == "pyw";
-        let is_python = file.is_none_or(|file| file.extension().is_some_and(is_source));
-        if !self.known.is_pydevd || !is_python {
+        if !self.known.is_pydevd || !is_python(file) {
             return Ok(());
         }
         match self.compile(condition).await {
@@ -157,13 +155,17 @@ impl Dap {
 
     async fn install(&self) -> Result<(), Failure> {
         let source = literal(HELPER);
+        // A forked child has its parent's already.
         let code = format!(
-            "def holdpoint_install():\n    \
+            "def holdpoint_install(source):\n    \
                  import sys, types\n    \
+                 if getattr(sys.modules.get('_holdpoint'), 'source', None) == source:\n        \
+                     return\n    \
                  module = types.ModuleType('_holdpoint')\n    \
-                 exec(compile({source}, '<holdpoint>', 'exec'), module.__dict__)\n    \
+                 exec(compile(source, '<holdpoint>', 'exec'), module.__dict__)\n    \
+                 module.source = source\n    \
                  sys.modules['_holdpoint'] = module\n\
-             holdpoint_install()\n"
+             holdpoint_install({source})\n"
         );
         self.silently(&code).await.map(drop)
     }
@@ -178,6 +180,12 @@ impl Dap {
         let asked = self.client.request::<Evaluate>(silent(&question));
         tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()
     }
+}
+
+/// Whether it may be Python's.
+pub(super) fn is_python(file: Option<&Path>) -> bool {
+    let is_source = |it: &std::ffi::OsStr| it == "py" || it == "pyw";
+    file.is_none_or(|file| file.extension().is_some_and(is_source))
 }
 
 /// As JSON writes a string, so does Python.

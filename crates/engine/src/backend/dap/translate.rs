@@ -48,7 +48,10 @@ fn why_not(message: Option<&str>) -> String {
     }
 }
 
-pub(super) fn stopped(stopped: t::StoppedEvent, known: &BTreeMap<i64, BreakpointId>) -> Stopped {
+pub(super) fn stopped(
+    stopped: t::StoppedEvent,
+    known: &BTreeMap<i64, Vec<BreakpointId>>,
+) -> Stopped {
     let reason = match &stopped.reason {
         t::StopReason::Step => StopReason::Step,
         t::StopReason::Breakpoint | t::StopReason::FunctionBreakpoint => StopReason::Breakpoint,
@@ -69,7 +72,13 @@ pub(super) fn stopped(stopped: t::StoppedEvent, known: &BTreeMap<i64, Breakpoint
     Stopped {
         thread: stopped.thread_id.unwrap_or(1),
         reason,
-        hits: stopped.hit_breakpoint_ids.iter().filter_map(|it| known.get(it).copied()).collect(),
+        hits: stopped
+            .hit_breakpoint_ids
+            .iter()
+            .filter_map(|it| known.get(it))
+            .flatten()
+            .copied()
+            .collect(),
         text: text.filter(|text| !text.is_empty()),
         all: stopped.all_threads_stopped.unwrap_or(false),
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use holdpoint_engine::{
-    backend::{Binding, Site},
+    backend::{Binding, Site, TraceWay},
     breakpoints::{Asked, Breakpoint, Place},
     failure::Failure,
     ids::BreakpointId,
@@ -36,6 +36,31 @@ pub(crate) enum Fate {
     },
 }
 
+/// How the tracepoints of the live sessions work, where there are any.
+fn way(app: &App) -> Option<TraceWay> {
+    let ways = app.engine.sessions.all();
+    let ways: Vec<TraceWay> = ways.iter().flat_map(|it| it.trace_ways()).collect();
+    ways.iter().find(|it| **it == TraceWay::Emulated).or(ways.first()).copied()
+}
+
+/// What a tracepoint costs the program.
+fn costs(app: &App, breakpoint: &Breakpoint) -> Option<&'static str> {
+    breakpoint.trace.as_ref()?;
+    Some(match way(app)? {
+        TraceWay::InProcess => "in-process: the program reports by itself and never stops",
+        TraceWay::Emulated => "emulated: the program is stopped for a moment at each hit",
+    })
+}
+
+/// Why it does nothing now, if so.
+pub(crate) fn off(breakpoint: &Breakpoint) -> &'static str {
+    match (breakpoint.enabled, breakpoint.is_spent) {
+        (true, _) => "",
+        (false, false) => " (disabled)",
+        (false, true) => " (disabled: limit reached)",
+    }
+}
+
 /// Sends the file's breakpoints to every live session and finds out what became of this one.
 pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Failure> {
     let sessions = &app.engine.sessions;
@@ -57,12 +82,14 @@ pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Fai
 }
 
 /// `Breakpoint 1 at orders.py:22 (verified)` with the line's text, or what is wrong.
-pub(crate) fn text(breakpoint: &Breakpoint, fate: &Fate) -> String {
+pub(crate) fn text(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> String {
     let (head, shown) = match &breakpoint.place {
         Place::Line { file, line, column } => at_line(file, *line, *column, fate),
         Place::Function { .. } => at_function(&breakpoint.place, fate),
     };
-    let head = format!("Breakpoint {} {head}", breakpoint.id);
+    let kind = if breakpoint.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
+    let costs = costs(app, breakpoint).map(|it| format!(", {it}")).unwrap_or_default();
+    let head = format!("{kind} {} {head}{costs}", breakpoint.id);
     let source = shown
         .and_then(|(file, line, column)| inspect::snippet(&file, line, line, Some((line, column))));
     match source {
@@ -114,7 +141,7 @@ fn base(file: &Path) -> String {
     }
 }
 
-pub(crate) fn data(breakpoint: &Breakpoint, fate: &Fate) -> Value {
+pub(crate) fn data(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> Value {
     let (state, line, why) = match fate {
         Fate::Waiting => ("pending", None, Some("no program runs".to_owned())),
         Fate::Bound { line } => ("bound", Some(*line), None),
@@ -130,6 +157,13 @@ pub(crate) fn data(breakpoint: &Breakpoint, fate: &Fate) -> Value {
     });
     if let (Some(data), Value::Object(bound)) = (data.as_object_mut(), bound) {
         data.extend(bound);
+        if breakpoint.trace.is_some() {
+            let way = way(app).map(|it| match it {
+                TraceWay::InProcess => "in_process",
+                TraceWay::Emulated => "emulated",
+            });
+            data.insert("way".to_owned(), json!(way));
+        }
         if let Fate::Functions { places, total } = fate {
             let each = places.iter();
             let each =
@@ -147,16 +181,25 @@ pub(crate) fn asked(breakpoint: &Breakpoint) -> Value {
         Place::Function { name, .. } => Some(name),
         Place::Line { .. } => None,
     };
-    json!({
+    let mut data = json!({
         "breakpoint_id": breakpoint.id,
-        "type": "breakpoint",
+        "type": breakpoint.kind(),
         "file": breakpoint.place.file().map(|it| it.display().to_string()),
         "line": line_of(&breakpoint.place),
         "function": function,
         "condition": breakpoint.condition,
         "hit_condition": breakpoint.hit_condition,
         "enabled": breakpoint.enabled,
-    })
+    });
+    if let (Some(trace), Some(data)) = (&breakpoint.trace, data.as_object_mut()) {
+        data.insert("log_message".to_owned(), json!(trace.message));
+        data.insert("hit_count_multiple".to_owned(), json!(trace.multiple));
+        data.insert("max_notifications".to_owned(), json!(trace.max));
+        if breakpoint.is_spent {
+            data.insert("disabled".to_owned(), json!("limit reached"));
+        }
+    }
+    data
 }
 
 fn line_of(place: &Place) -> Option<u32> {

@@ -22,7 +22,8 @@ pub(crate) struct Params {
 
 impl Tool for Enable {
     const NAME: &'static str = "breakpoint_enable";
-    const ABOUT: &'static str = "Enable a breakpoint, or disable it with `enabled: false`.";
+    const ABOUT: &'static str = "Enable a breakpoint or tracepoint, or disable it with \
+        `enabled: false`. A tracepoint begins a new count.";
     const EFFECT: Effect = Effect::Sets;
     type Scope = App;
     type Params = Params;
@@ -33,10 +34,11 @@ impl Tool for Enable {
         app.engine.memory().await.keep(&changed).await;
         let fate = bind::sync(&app, &changed).await?;
         let text = if enabled {
-            bind::text(&changed, &fate)
+            bind::text(&app, &changed, &fate)
         } else {
-            format!("Breakpoint {} at {} disabled", changed.id, changed.place)
+            let kind = if changed.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
+            format!("{kind} {} at {} disabled", changed.id, changed.place)
         };
-        Ok(Answer::new(text, &bind::data(&changed, &fate))?.into())
+        Ok(Answer::new(text, &bind::data(&app, &changed, &fate))?.into())
     }
 }

@@ -1,6 +1,10 @@
 //! `breakpoint_list`: every breakpoint there is.
 
-use holdpoint_engine::{breakpoints::Breakpoint, budget::Lines, failure::Failure};
+use holdpoint_engine::{
+    breakpoints::{Breakpoint, Trace},
+    budget::{self, Lines},
+    failure::Failure,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -18,8 +22,8 @@ pub(crate) struct Params {}
 
 impl Tool for List {
     const NAME: &'static str = "breakpoint_list";
-    const ABOUT: &'static str = "Every breakpoint, with its `type`, its condition and whether it is \
-        enabled.";
+    const ABOUT: &'static str = "Every breakpoint and tracepoint, with its `type`, its condition and \
+        whether it is enabled.";
     const EFFECT: Effect = Effect::Reads;
     type Scope = App;
     type Params = Params;
@@ -44,9 +48,25 @@ impl Tool for List {
 }
 
 fn line(breakpoint: &Breakpoint) -> String {
-    let Breakpoint { id, place, condition, hit_condition, enabled } = breakpoint;
+    let Breakpoint { id, place, condition, hit_condition, trace, .. } = breakpoint;
+    let kind = breakpoint.kind();
     let condition = condition.as_deref().map(|it| format!(" if {it}")).unwrap_or_default();
     let hits = hit_condition.as_deref().map(|it| format!(" at hit {it}")).unwrap_or_default();
-    let off = if *enabled { "" } else { " (disabled)" };
-    format!("{id} breakpoint {place}{condition}{hits}{off}")
+    let trace = trace.as_ref().map(reports).unwrap_or_default();
+    format!("{id} {kind} {place}{condition}{hits}{trace}{}", bind::off(breakpoint))
+}
+
+/// ` "x is {x}" every 100th, at most 10`
+fn reports(trace: &Trace) -> String {
+    let mut text = String::new();
+    if let Some(message) = &trace.message {
+        text += &format!(" \"{}\"", budget::cut(message, 80));
+    }
+    if trace.multiple > 0 {
+        text += &format!(" every {}th", trace.multiple);
+    }
+    if trace.max > 0 {
+        text += &format!(" at most {}", trace.max);
+    }
+    text
 }

@@ -46,7 +46,8 @@ impl Tool for Remove {
         let removed = breakpoints.remove(id)?;
         app.engine.memory().await.forget(id).await;
         bind::sync(&app, &removed).await?;
-        let text = format!("Breakpoint {id} at {} removed", removed.place);
+        let kind = if removed.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
+        let text = format!("{kind} {id} at {} removed", removed.place);
         Ok(Answer::new(text, &json!({ "breakpoint_id": id, "removed": true }))?.into())
     }
 }

@@ -4,17 +4,19 @@ use std::path::{Path, PathBuf};
 
 use holdpoint_engine::{
     breakpoints::{Asked, Place, hits::HitTest},
-    failure::{Code, Failure},
-    inspect,
+    failure::Failure,
+    ids::BreakpointId,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::bind;
+use super::{
+    bind,
+    place::{self, Given},
+};
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
-    tools::debug::launch::absolute,
 };
 
 pub(crate) struct Set;
@@ -34,6 +36,8 @@ pub(crate) struct Params {
     pub(crate) condition: Option<String>,
     /// Stop only at some hits: `3`, `>= 5`, `% 10`.
     pub(crate) hit_condition: Option<String>,
+    /// Change this breakpoint or tracepoint instead, at its place.
+    pub(crate) id: Option<i64>,
 }
 
 impl Tool for Set {
@@ -62,85 +66,45 @@ impl Tool for Short {
 }
 
 async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
-    let asked = params.asked(|file| find(app, file))?;
+    let id = params.id.map(BreakpointId);
+    let at = place::of(app, params.id)?;
+    let asked = params.asked(at, |file| place::find(app, file))?;
     if let Some(condition) = &asked.condition {
         for session in app.engine.sessions.all() {
             session.check_condition(asked.place.file(), condition).await?;
         }
     }
-    let breakpoint = app.engine.sessions.breakpoints.set(asked)?;
+    let breakpoints = &app.engine.sessions.breakpoints;
+    let breakpoint = match id {
+        Some(id) => breakpoints.change(id, asked)?,
+        None => breakpoints.set(asked)?,
+    };
     app.engine.memory().await.keep(&breakpoint).await;
     let fate = bind::sync(app, &breakpoint).await?;
-    let text = bind::text(&breakpoint, &fate);
-    Ok(Answer::new(text, &bind::data(&breakpoint, &fate))?.into())
+    let text = bind::text(app, &breakpoint, &fate);
+    Ok(Answer::new(text, &bind::data(app, &breakpoint, &fate))?.into())
 }
 
 impl Params {
-    /// What is wanted, checked as far as it can be without a program.
+    /// What is wanted, checked as far as it can be without a program; `at` is where the one is that is to
+    /// be changed.
     pub(crate) fn asked(
         self,
+        at: Option<Place>,
         find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
     ) -> Result<Asked, Failure> {
-        let place = self.place(find)?;
+        let given = Given {
+            file: self.file.as_deref(),
+            line: self.line,
+            column: self.column,
+            function: self.function.as_deref(),
+            at,
+        };
+        let place = given.place(find)?;
         if let Some(hits) = &self.hit_condition {
             HitTest::parse(hits)?;
         }
-        Ok(Asked { place, condition: self.condition, hit_condition: self.hit_condition })
-    }
-
-    fn place(
-        &self,
-        find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
-    ) -> Result<Place, Failure> {
-        let file = self.file.as_deref().map(find).transpose()?;
-        match (file, self.line, &self.function) {
-            (Some(file), Some(line), None) => {
-                check_line(&file, line)?;
-                Ok(Place::Line { file, line, column: self.column })
-            }
-            (file, None, Some(name)) if !name.trim().is_empty() => {
-                Ok(Place::Function { name: name.trim().trim_end_matches("()").to_owned(), file })
-            }
-            (Some(_), None, None) => {
-                Err(Failure::new(Code::InvalidParams, "missing parameter `line`")
-                    .hint("or `function` instead of it"))
-            }
-            _ => Err(Failure::new(Code::InvalidParams, "pass `file` and `line`, or `function`")
-                .hint(
-                    "`breakpoint_set {\"function\": \"Cart.total\"}` stops wherever it is called",
-                )),
-        }
-    }
-}
-
-/// Relative to the folder of a session, else to ours.
-fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.launch.cwd.clone());
-    let places: Vec<PathBuf> =
-        folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
-    let found = places.iter().find(|place| place.is_file()).cloned();
-    found.ok_or_else(|| {
-        let tried: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
-        Failure::new(Code::NotFound, format!("no file `{}`", file.display()))
-            .hint(format!("pass an absolute path; looked at {}", tried.join(", ")))
-    })
-}
-
-pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
-    if line == 0 {
-        return Err(Failure::new(Code::InvalidParams, "lines begin at 1"));
-    }
-    match inspect::snippet(file, line, line, None) {
-        None => Err(Failure::new(
-            Code::InvalidParams,
-            format!("`{}` is not a source file", file.display()),
-        )),
-        Some(view) if u64::from(line) > view.lines as u64 => Err(Failure::new(
-            Code::InvalidParams,
-            format!("`{}` has {} lines, not {line}", file.display(), view.lines),
-        )
-        .hint("`debug_source` shows the file")),
-        Some(_) => Ok(()),
+        let (condition, hit_condition) = (self.condition, self.hit_condition);
+        Ok(Asked { place, condition, hit_condition, trace: None })
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
     tools::{
-        breakpoint::{bind, set::check_line},
+        breakpoint::{bind, place::check_line},
         session::Stopped,
     },
 };

@@ -139,8 +139,9 @@ pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
 impl Point {
     fn asked(self, cwd: &Path) -> Result<Asked, Failure> {
         let Point { file, line, column, function, condition, hit_condition } = self;
-        let params = set::Params { file, line, column, function, condition, hit_condition };
-        params.asked(|file| {
+        let id = None;
+        let params = set::Params { file, line, column, function, condition, hit_condition, id };
+        params.asked(None, |file| {
             let whole = absolute(cwd, file);
             if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file")) }
         })

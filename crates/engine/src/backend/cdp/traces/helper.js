@@ -1,0 +1,165 @@
+// What of Holdpoint works inside the debugged program: tracepoints are conditions that call `pass` and never
+// hold. Evaluated once in each context; keeps to what it took at that time, whatever the program changes.
+(BINDING => {
+  const kept = (globalThis[Symbol.for('holdpoint')] ??= { hits: {}, error: undefined });
+  const send = globalThis[BINDING];
+  if (kept.pass || typeof send !== 'function') return typeof kept.pass;
+  delete globalThis[BINDING];
+
+  const VALUE = 256, BATCH = 128, EVERY = 5;
+  const { stringify } = JSON;
+  const { getPrototypeOf, getOwnPropertyDescriptor, keys } = Object;
+  const { isArray } = Array;
+  const text = String;
+  const clock = globalThis.performance;
+  const now = clock?.timeOrigin
+    ? clock.now.bind(clock)
+    : Date.now;
+  const origin = clock?.timeOrigin ?? 0;
+  const later = globalThis.queueMicrotask;
+  // Without a process there is nobody to send the last ones when it ends.
+  const isMain = typeof globalThis.process?.on === 'function';
+
+  const points = new Map();
+  let buffer = [];
+  let flushed = -Infinity;
+  let isComing = false;
+
+  const flush = () => {
+    isComing = false;
+    if (buffer.length === 0) return;
+    const hits = buffer;
+    buffer = [];
+    flushed = now();
+    send(stringify(hits));
+  };
+
+  const take = () => {
+    if (buffer.length === 0) return '';
+    const hits = stringify(buffer);
+    buffer = [];
+    return hits;
+  };
+
+  const cut = it => (it.length > VALUE ? `${it.slice(0, VALUE / 2)}…${it.slice(1 - VALUE / 2)}` : it);
+
+  const kind = it => {
+    const own = getOwnPropertyDescriptor(getPrototypeOf(it) ?? {}, 'constructor')?.value?.name;
+    return typeof own === 'string' && own ? own : 'Object';
+  };
+
+  // As people write a value; getters are not called.
+  const show = (it, depth) => {
+    switch (typeof it) {
+      case 'string': return depth === 0 ? it : stringify(cut(it));
+      case 'bigint': return `${it}n`;
+      case 'symbol': return it.toString();
+      case 'function': return `[Function ${it.name || 'anonymous'}]`;
+      case 'object': return it === null ? 'null' : object(it, depth);
+      default: return text(it);
+    }
+  };
+
+  const object = (it, depth) => {
+    if (it instanceof Error) return `${kind(it)}: ${it.message}`;
+    if (it instanceof Date) return isNaN(it) ? 'Invalid Date' : it.toISOString();
+    if (it instanceof RegExp) return text(it);
+    const name = kind(it);
+    const size = isArray(it) ? it.length : it instanceof Map || it instanceof Set ? it.size : -1;
+    if (depth >= 2) return size >= 0 ? `${name}(${size})` : `${name} {…}`;
+    const parts = [];
+    let left = VALUE;
+    let more = false;
+    const add = part => {
+      left -= part.length + 2;
+      if (left < 0 || parts.length >= 50) return !(more = true);
+      return parts.push(part) > 0;
+    };
+    if (isArray(it) || ArrayBuffer.isView(it)) {
+      for (let i = 0; i < it.length; i++) if (!add(show(it[i], depth + 1))) break;
+    } else if (it instanceof Map) {
+      for (const [k, v] of it) if (!add(`${show(k, depth + 1)} => ${show(v, depth + 1)}`)) break;
+    } else if (it instanceof Set) {
+      for (const v of it) if (!add(show(v, depth + 1))) break;
+    } else {
+      for (const k of keys(it)) {
+        const own = getOwnPropertyDescriptor(it, k);
+        if (!add(`${k}: ${own && 'value' in own ? show(own.value, depth + 1) : '[Getter]'}`)) break;
+      }
+    }
+    const list = parts.join(', ') + (more ? ', …' : '');
+    if (isArray(it)) return `[${list}]`;
+    if (size >= 0) return `${name}(${size}) {${list}}`;
+    return name === 'Object' ? `{${list}}` : `${name} {${list}}`;
+  };
+
+  const failed = error => {
+    try {
+      if (typeof error !== 'object' || error === null) return [typeof error];
+      return [text(error.name || kind(error))];
+    } catch {
+      return ['Error'];
+    }
+  };
+
+  const value = thunk => {
+    try {
+      return cut(show(thunk(), 0));
+    } catch (error) {
+      return failed(error);
+    }
+  };
+
+  // The function that is passed: below this one and the condition.
+  const where = () => {
+    const { stackTraceLimit } = Error;
+    try {
+      Error.stackTraceLimit = 6;
+      const frames = new Error().stack.split('\n').slice(1);
+      const own = frames.findIndex(it => it.includes('eval at'));
+      const found = /^\s*at (?:async )?(?:new )?(.*?) \(/.exec(frames[own + 1] ?? '');
+      return found ? found[1].split('.').pop() : null;
+    } catch {
+      return null;
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  };
+
+  kept.flush = flush;
+  kept.take = take;
+  // Always false: the program goes on.
+  kept.pass = (id, generation, line, multiple, max, test, condition, thunks) => {
+    const name = `${id}:${generation}`;
+    let point = points.get(name);
+    if (point === undefined) points.set(name, (point = { count: 0, reported: 0, where: {} }));
+    if (max > 0 && point.reported >= max) return false;
+    const at = now();
+    let values;
+    try {
+      if (condition !== null && !condition()) return false;
+    } catch (error) {
+      // Nobody would learn of it otherwise.
+      values = thunks.map(() => failed(error));
+    }
+    const count = ++point.count;
+    if (test !== null && !test(count)) return false;
+    if (multiple > 0 && count % multiple !== 0) return false;
+    point.reported++;
+    if (values === undefined) {
+      values = [];
+      for (let i = 0; i < thunks.length; i++) values.push(value(thunks[i]));
+    }
+    if (point.where[line] === undefined) point.where[line] = where();
+    buffer.push([[id, generation, line], count, (origin + at) / 1000, point.where[line], values]);
+    if (!isMain || buffer.length >= BATCH || !(at - flushed < EVERY)) {
+      flush();
+    } else if (!isComing && later) {
+      isComing = true;
+      later(flush);
+    }
+    return false;
+  };
+  if (isMain) process.on('exit', flush);
+  return 'function';
+})

@@ -1,0 +1,4 @@
+//! Tracepoints: the program passes, and says what it saw.
+
+pub(crate) mod read;
+pub(crate) mod set;
