@@ -98,8 +98,20 @@ async def async_debug_call(*call, **kwargs):
     return await call_coroutine(point, run, args, kwargs, _frame(1))
 
 
-def configure_debug(server_url=None, token=None):
+# Options of the public client that mean nothing here: no lock is held that a watchdog could find, and a pause is
+# shown by the server.
+_WITHOUT_MEANING = (
+    "deadlock_watchdog_timeout_s",
+    "deadlock_watchdog_log_interval_s",
+    "suspended_breakpoint_log_interval_s",
+)
+
+
+def configure_debug(server_url=None, token=None, **options):
     """Where the server is, if it is not to be found by its port file; and its token, if it has one."""
+    for name in options:
+        if name not in _WITHOUT_MEANING:
+            raise TypeError("configure_debug() has no option %r" % name)
     runtime.configure(server_url, token)
 
 

@@ -34,6 +34,7 @@ class Shipper:
         self._drops_told = 0
         # Records of batches that the server did not take.
         self._dropped = 0
+        self._dropped_batches = 0
         self._batches = itertools.count(1)
         self._batcher = Batcher(runtime)
         self.connection = None
@@ -41,12 +42,19 @@ class Shipper:
 
     # --- From the threads of the app: short, and never waiting.
 
+    def has_room(self):
+        """Asked before a call is captured; if there is none, the call is counted as dropped."""
+        if len(self.records) < limits.QUEUE_RECORDS and weight.bytes <= limits.QUEUE_BYTES:
+            return True
+        next(self._drops)
+        return False
+
     def put(self, record):
-        records = self.records
-        if len(records) >= limits.QUEUE_RECORDS or weight.bytes > limits.QUEUE_BYTES:
+        # Calls that were under way when it filled up may bring theirs, but not without end.
+        if len(self.records) >= 2 * limits.QUEUE_RECORDS:
             next(self._drops)
             return
-        records.append(record)
+        self.records.append(record)
         if self.armed:
             self.wake()
 
@@ -162,6 +170,7 @@ class Shipper:
     def _give_up(self, batch, trouble):
         self._unsent = None
         self._dropped += batch.calls + batch.dropped
+        self._dropped_batches += batch.calls
         say.once("batch", "the server did not take %d records (%s); they are dropped" % (batch.calls, trouble.reason))
 
     def _drops_waiting(self):
@@ -170,6 +179,10 @@ class Shipper:
         self._drops_read += 1
         self._drops_seen = total
         return total - self._drops_told
+
+    def dropped_so_far(self):
+        """Records dropped in this process, as of the last batch."""
+        return self._drops_told + self._dropped_batches
 
     def _read_drops(self):
         if self._drops_seen > self._drops_told:

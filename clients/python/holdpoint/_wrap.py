@@ -13,6 +13,7 @@ import sys
 import time
 
 from . import _limits as limits
+from . import _say as say
 from ._call import Call, abandon, after, before, error_texts, late
 from ._drive import drive, drive_async
 from ._runtime import local, runtime, task_of, thread_of
@@ -68,6 +69,8 @@ def _begin(args, kwargs, frame, owner):
     """What must be taken before the function runs: it may change its arguments."""
     local.busy = True
     try:
+        if not runtime.ship.has_room():
+            return None
         return (
             _now(),
             tuple([capture(value) for value in args]) if args else (),
@@ -100,8 +103,6 @@ def _done(point, begun, result):
 def _failed(point, function, args, kwargs, frame, owner, begun, error):
     """The function raised: recorded, or paused where a callpoint traps exceptions."""
     completed = _now()
-    if begun is None:
-        return
     if point.traps and isinstance(error, Exception) and runtime.may_ask():
         call = _call(point, function, args, kwargs, frame, owner, begun=begun)
         if call is not None:
@@ -111,7 +112,8 @@ def _failed(point, function, args, kwargs, frame, owner, begun, error):
             finally:
                 call.end()
             return
-    _record_failure(point, begun, completed, error)
+    if begun is not None:
+        _record_failure(point, begun, completed, error)
 
 
 def _record_failure(point, begun, completed, error):
@@ -212,8 +214,6 @@ async def call_coroutine(point, function, args, kwargs, frame, owner=None):
 
 async def _failed_async(point, function, args, kwargs, frame, owner, begun, error):
     completed = _now()
-    if begun is None:
-        return
     if point.traps and isinstance(error, Exception) and runtime.may_ask() and _in_asyncio():
         call = _call(point, function, args, kwargs, frame, owner, begun=begun)
         if call is not None:
@@ -223,7 +223,8 @@ async def _failed_async(point, function, args, kwargs, frame, owner, begun, erro
             finally:
                 call.end()
             return
-    _record_failure(point, begun, completed, error)
+    if begun is not None:
+        _record_failure(point, begun, completed, error)
 
 
 async def _ask_coroutine(point, function, args, kwargs, frame, owner):
@@ -268,7 +269,10 @@ async def _finish_async(call):
 
 def _in_asyncio():
     """Only asyncio's loops can wait for us; under another library calls are recorded and never paused."""
-    return asyncio._get_running_loop() is not None
+    if asyncio._get_running_loop() is not None:
+        return True
+    say.once("no asyncio", "a callpoint is set on a coroutine that asyncio does not run; it is recorded, not paused")
+    return False
 
 
 # --- Generators: the call lasts from the first item to the end.
