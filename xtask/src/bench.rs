@@ -9,6 +9,7 @@ mod http;
 mod line;
 mod server;
 mod table;
+mod trace;
 
 use std::os::unix::process::CommandExt;
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ const HELP: &str = "\
 Measure the release binary beside the floor, taking turns in one run
 
 The floor is the least that could do the same: for `server` a minimal rmcp server,
-for `line` the language's debugger itself, without any server in between.
+for `line` and `trace` the language's debugger itself, without any server in between.
 
 Usage: cargo xtask bench [NAME]
 
@@ -41,7 +42,7 @@ Round trips of microseconds depend on where the scheduler puts the two processes
 `taskset -c 0 cargo xtask bench` keeps everything on one core, which repeats better.
 ";
 
-const BENCHES: &[Bench] = &[server::SERVER, line::LINE];
+const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE];
 
 /// One bench; its rows are the table.
 struct Bench {

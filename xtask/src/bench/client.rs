@@ -140,7 +140,28 @@ impl StdioClient {
         Ok(answer.with_context(|| format!("calling `{tool}`"))?.1)
     }
 
+    /// Calls a tool and gives what comes before its answer to `other`, line by line.
+    pub(super) fn call_hearing(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        other: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<Value> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let answer = self.ask_hearing("tools/call", params, other);
+        Ok(answer.with_context(|| format!("calling `{tool}`"))?.1)
+    }
+
     fn ask(&mut self, method: &str, params: Value) -> Result<(Duration, Value)> {
+        self.ask_hearing(method, params, &mut |_| Ok(()))
+    }
+
+    fn ask_hearing(
+        &mut self,
+        method: &str,
+        params: Value,
+        other: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<(Duration, Value)> {
         self.next_id += 1;
         let id = self.next_id;
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -155,8 +176,9 @@ impl StdioClient {
                 bail!("the server closed its stdout before it answered `{method}`");
             }
             let elapsed = start.elapsed();
-            if let Some(result) = answer(&line, id)? {
-                return Ok((elapsed, result));
+            match answer(&line, id)? {
+                Some(result) => return Ok((elapsed, result)),
+                None => other(&line)?,
             }
         }
     }

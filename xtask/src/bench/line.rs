@@ -4,9 +4,9 @@
 //! tool's answer needs and no more: after a stop also the stack and the locals, because our report
 //! tells which of them changed. Each step checks where the program stands: a wrong stop is no time.
 
-mod node;
+pub(super) mod node;
 mod ours;
-mod python;
+pub(super) mod python;
 mod quick;
 mod websocket;
 
@@ -84,7 +84,7 @@ impl std::fmt::Display for Refused {
 }
 
 /// Both are to run the same file, whatever their `PATH` is.
-fn on_path(program: &Path) -> Result<PathBuf> {
+pub(super) fn on_path(program: &Path) -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut found = std::env::split_paths(&folders).map(|folder| folder.join(program));
     found
@@ -93,16 +93,17 @@ fn on_path(program: &Path) -> Result<PathBuf> {
 }
 
 /// The program that both debug, and what runs it.
-struct Target {
-    file: PathBuf,
-    interpreter: PathBuf,
+pub(super) struct Target {
+    pub(super) file: PathBuf,
+    pub(super) interpreter: PathBuf,
+    pub(super) args: Vec<String>,
     /// The lines of the breakpoint and of the statement after it.
-    hit: u64,
+    pub(super) hit: u64,
     next: u64,
 }
 
 impl Target {
-    fn new(file: &Path, source: &str, interpreter: &Path) -> Result<Self> {
+    pub(super) fn new(file: &Path, source: &str, interpreter: &Path) -> Result<Self> {
         std::fs::write(file, source).with_context(|| format!("writing `{}`", file.display()))?;
         let marked = |mark: &str| {
             let line = source.lines().zip(1..).find(|(text, _)| text.ends_with(mark));
@@ -111,7 +112,8 @@ impl Target {
         // Debuggers name files by their real paths.
         let file = file.canonicalize()?;
         let interpreter = interpreter.to_owned();
-        Ok(Self { file, interpreter, hit: marked(" hit")?, next: marked(" next")? })
+        let (hit, next) = (marked(" hit")?, marked(" next")?);
+        Ok(Self { file, interpreter, args: Vec::new(), hit, next })
     }
 }
 

@@ -15,15 +15,21 @@ pub(super) enum Unit {
     /// For times around one millisecond.
     FineMilliseconds,
     Microseconds,
+    PerSecond,
     Megabytes,
 }
 
 impl Unit {
+    /// A number that does not exist, such as the floor of what only we do, is a dash.
     fn show(self, value: f64) -> String {
+        if value.is_nan() {
+            return "–".into();
+        }
         match self {
             Self::Milliseconds => format!("{value:.1} ms"),
             Self::FineMilliseconds => format!("{value:.2} ms"),
             Self::Microseconds => format!("{value:.0} µs"),
+            Self::PerSecond => format!("{value:.0} /s"),
             Self::Megabytes => format!("{value:.1} MB"),
         }
     }
@@ -32,6 +38,7 @@ impl Unit {
 #[derive(Clone, Copy)]
 pub(super) enum Goal {
     AtMost(f64),
+    AtLeast(f64),
     TimesFloor(f64),
     /// The floor's multiple and a little more, in the row's unit.
     NearFloor {
@@ -56,6 +63,7 @@ impl Row {
     fn goal_words(&self) -> (String, &'static str) {
         let (words, met) = match self.goal {
             Goal::AtMost(limit) => (format!("≤ {}", self.unit.show(limit)), self.ours <= limit),
+            Goal::AtLeast(limit) => (format!("≥ {}", self.unit.show(limit)), self.ours >= limit),
             Goal::TimesFloor(limit) => (format!("≤ {limit} × floor"), self.ratio() <= limit),
             Goal::NearFloor { times, plus } => self.near_floor(times, plus),
             Goal::NearFloorAtMost { times, plus, limit } => {
@@ -81,7 +89,7 @@ pub(super) fn render(rows: &[Row]) -> String {
             row.what.clone(),
             row.unit.show(row.ours),
             row.unit.show(row.floor),
-            format!("{:.2}", row.ratio()),
+            if row.ratio().is_nan() { "–".into() } else { format!("{:.2}", row.ratio()) },
             goal,
             met.to_owned(),
         ]);

@@ -97,7 +97,7 @@ impl Debugger for Inspector<'_> {
 }
 
 /// One debugged program. Fields are dropped in order: the connection closes, the program is killed.
-struct Session {
+pub(in crate::bench) struct Session {
     socket: WebSocket<Quick>,
     id: u64,
     /// Those that came while we waited for an answer.
@@ -111,9 +111,44 @@ struct Session {
 
 impl Session {
     fn start(target: &Target, group: &Group) -> Result<Self> {
+        let mut session = Self::connect(target, group)?;
+        session.configure(target, Some(String::new()))?;
+        Ok(session)
+    }
+
+    /// Runs the program to its end with a condition that reports through a binding and never
+    /// holds, or with nothing. Says how many reports came.
+    pub(in crate::bench) fn trace(
+        target: &Target,
+        group: &Group,
+        expressions: Option<&str>,
+    ) -> Result<usize> {
+        let mut session = Self::connect(target, group)?;
+        session.request("Runtime.enable", json!({}))?;
+        session.request("Runtime.addBinding", json!({ "name": "report" }))?;
+        let condition = |it| format!("report(String([{it}])), false");
+        session.configure(target, expressions.map(condition))?;
+        session.event("Debugger.paused")?;
+        session.send("Debugger.resume", json!({}))?;
+        let mut reports = 0;
+        loop {
+            let message = match session.events.pop_front() {
+                Some(message) => message,
+                None => session.read()?,
+            };
+            match message.get("method").and_then(Value::as_str) {
+                Some("Runtime.bindingCalled") => reports += 1,
+                Some("Runtime.executionContextDestroyed") => return Ok(reports),
+                _ => {}
+            }
+        }
+    }
+
+    fn connect(target: &Target, group: &Group) -> Result<Self> {
         let child = Command::new(&target.interpreter)
             .arg("--inspect-brk=127.0.0.1:0")
             .arg(&target.file)
+            .args(&target.args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -127,21 +162,22 @@ impl Session {
         let stream = Quick::new(TcpStream::connect(host).context("connecting to Node")?)?;
         let socket = WebSocket::open(stream, host, &format!("/{path}"))?;
         let (events, frame) = (VecDeque::new(), Value::Null);
-        let mut session = Self { socket, id: 0, events, frame, _process: process, _stderr: stderr };
-        session.configure(target)?;
-        Ok(session)
+        Ok(Self { socket, id: 0, events, frame, _process: process, _stderr: stderr })
     }
 
     /// Each after the answer to the one before: without waiting, Node 20 may lose the entry pause.
-    fn configure(&mut self, target: &Target) -> Result<()> {
+    fn configure(&mut self, target: &Target, condition: Option<String>) -> Result<()> {
         self.request("Debugger.enable", json!({}))?;
         self.request("Runtime.enable", json!({}))?;
         self.request("Debugger.setPauseOnExceptions", json!({ "state": "uncaught" }))?;
-        let point = json!({
-            "url": format!("file://{}", target.file.display()),
-            "lineNumber": target.hit - 1,
-        });
-        self.request("Debugger.setBreakpointByUrl", point)?;
+        if let Some(condition) = condition {
+            let point = json!({
+                "url": format!("file://{}", target.file.display()),
+                "lineNumber": target.hit - 1,
+                "condition": condition,
+            });
+            self.request("Debugger.setBreakpointByUrl", point)?;
+        }
         self.request("Runtime.runIfWaitingForDebugger", json!({}))?;
         Ok(())
     }

@@ -90,7 +90,7 @@ impl Debugger for Debugpy<'_> {
 }
 
 /// One debugged program. Fields are dropped in order: the connection closes, the program is killed.
-struct Session {
+pub(in crate::bench) struct Session {
     stream: BufReader<Quick>,
     seq: u64,
     /// Those that came while we waited for an answer.
@@ -109,6 +109,36 @@ struct Seen {
 
 impl Session {
     fn start(target: &Target, group: &Group, first: First) -> Result<Self> {
+        let mut session = Self::connect(target, group)?;
+        session.configure(target, first, &[json!({ "line": target.hit })])?;
+        Ok(session)
+    }
+
+    /// Runs the program to its end with a log point, or with nothing. Says how many messages came.
+    pub(in crate::bench) fn trace(
+        target: &Target,
+        group: &Group,
+        message: Option<&str>,
+    ) -> Result<usize> {
+        let mut session = Self::connect(target, group)?;
+        let point = |text| json!({ "line": target.hit, "logMessage": text });
+        let points: Vec<Value> = message.map(point).into_iter().collect();
+        session.configure(target, First::Hit, &points)?;
+        let mut outputs = 0;
+        loop {
+            let message = match session.events.pop_front() {
+                Some(message) => message,
+                None => session.read()?,
+            };
+            match message.get("event").and_then(Value::as_str) {
+                Some("output") => outputs += 1,
+                Some("terminated") => return Ok(outputs),
+                _ => {}
+            }
+        }
+    }
+
+    fn connect(target: &Target, group: &Group) -> Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         // Linux bounds `accept` by it, too: a Python that dies at once never dials.
         SockRef::from(&listener).set_read_timeout(Some(ANSWER_LIMIT))?;
@@ -117,6 +147,7 @@ impl Session {
             .args(["-X", "frozen_modules=off", "-m", "debugpy", "--connect", &address])
             .arg("--wait-for-client")
             .arg(&target.file)
+            .args(&target.args)
             .env("PYDEVD_DISABLE_FILE_VALIDATION", "1")
             .env("PYTHONUNBUFFERED", "1")
             .stdin(Stdio::null())
@@ -128,12 +159,10 @@ impl Session {
         let (stream, _) = listener.accept().context("waiting for debugpy to dial us")?;
         let stream = BufReader::new(Quick::new(stream)?);
         let events = VecDeque::new();
-        let mut session = Self { stream, seq: 0, events, thread: 0, frame: 0, _process: process };
-        session.configure(target, first)?;
-        Ok(session)
+        Ok(Self { stream, seq: 0, events, thread: 0, frame: 0, _process: process })
     }
 
-    fn configure(&mut self, target: &Target, first: First) -> Result<()> {
+    fn configure(&mut self, target: &Target, first: First, points: &[Value]) -> Result<()> {
         self.request("pydevdAuthorize", &json!({ "debugServerAccessToken": null }))?;
         let client = json!({ "clientID": "xtask", "adapterID": "python", "pathFormat": "path" });
         self.request("initialize", &client)?;
@@ -149,7 +178,7 @@ impl Session {
         self.request("launch", &launch)?;
         let points = json!({
             "source": { "path": target.file },
-            "breakpoints": [{ "line": target.hit }],
+            "breakpoints": points,
         });
         self.request("setBreakpoints", &points)?;
         self.request("setExceptionBreakpoints", &json!({ "filters": ["uncaught"] }))?;
