@@ -6,8 +6,9 @@
 mod door;
 mod line;
 mod stage;
+mod trace;
 
-use std::process::ExitCode;
+use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Context as _;
 use futures::future::BoxFuture;
@@ -24,7 +25,7 @@ struct Scene {
     play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
 }
 
-const SCENES: &[Scene] = &[door::SCENE, line::SCENE];
+const SCENES: &[Scene] = &[door::SCENE, line::SCENE, trace::SCENE];
 
 pub(crate) fn run(port: u16, exit: bool) -> anyhow::Result<ExitCode> {
     runtime()?.block_on(play(port, exit))?;
@@ -53,4 +54,19 @@ async fn play(port: u16, exit: bool) -> anyhow::Result<()> {
     };
     out::line(format_args!("\nStopping: {reason}."));
     stage.close().await
+}
+
+/// A program of a scene's, in a folder of its own that the scene removes.
+fn written(name: &str, program: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let folder = std::env::temp_dir().join(format!("holdpoint-demo-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).context("no temporary folder")?;
+    let file = folder.join(name);
+    std::fs::write(&file, program).context("the program could not be written")?;
+    Ok((folder, file))
+}
+
+/// The line of a program that carries this mark.
+fn marked(program: &str, mark: &str) -> anyhow::Result<u32> {
+    let line = (1..).zip(program.lines()).find(|(_, text)| text.contains(mark));
+    line.map(|(number, _)| number).context("the program has lost its mark")
 }

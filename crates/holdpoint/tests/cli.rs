@@ -97,6 +97,8 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         "A bug in a Python program",
         "(tuple) (1998.9999999999998, 1998, 1999)",
         "Debug session s1 ended.",
+        "A tracepoint in a hot loop",
+        "2 distinct, min -4000, max 4, first 4, last 4, changed at hit 4183 to -4000",
         "The page: http://127.0.0.1:",
         r#""args": ["mcp"]"#,
     ] {

@@ -12,18 +12,14 @@ pub(super) const SCENE: Scene =
 const PROGRAM: &str = include_str!("../../../../fixtures/python/invoice.py");
 
 async fn play(stage: &mut Stage) -> anyhow::Result<()> {
-    let folder = std::env::temp_dir().join(format!("holdpoint-demo-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).context("no temporary folder")?;
-    let file = folder.join("invoice.py");
-    std::fs::write(&file, PROGRAM).context("the program could not be written")?;
+    let (folder, file) = super::written("invoice.py", PROGRAM)?;
     let found = hunt(stage, &file).await;
     std::fs::remove_dir_all(&folder).context("the temporary folder stays")?;
     found
 }
 
 async fn hunt(stage: &mut Stage, file: &std::path::Path) -> anyhow::Result<()> {
-    let line = (1..).zip(PROGRAM.lines()).find(|(_, text)| text.contains("BP: amount"));
-    let line: u32 = line.map(|(number, _)| number).context("the program has lost its mark")?;
+    let line = super::marked(PROGRAM, "BP: amount")?;
     out::line(
         "invoice.py prints 31.96; by hand it is 31.99. The agent stops where amounts are made:",
     );
