@@ -6,11 +6,12 @@ use std::{
     time::Instant,
 };
 
-use holdpoint_store::{Location, Run};
+use holdpoint_store::{Location, Retention, Run};
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 use crate::{
+    callpoints::Callpoints,
     event::Event,
     failure::Failure,
     log::Log,
@@ -26,6 +27,10 @@ pub struct Engine {
     pub snapshots: Snapshots,
     /// Opened when first needed.
     memory: OnceCell<Arc<Memory>>,
+    /// Opened when the first app or agent asks for one.
+    callpoints: OnceCell<Arc<Callpoints>>,
+    /// How much is kept of calls; set before the first.
+    retention: Retention,
     location: Location,
     /// The log's place in the store, once that is open.
     timeline: OnceLock<Timeline>,
@@ -45,6 +50,7 @@ impl Engine {
         guard: PathBuf,
         home: PathBuf,
         location: Location,
+        retention: Retention,
     ) -> Arc<Engine> {
         let log = Arc::new(Log::default());
         log.append(Event::ServerStarted { version: version.to_owned(), pid: std::process::id() });
@@ -54,6 +60,8 @@ impl Engine {
             sessions,
             snapshots: Snapshots::default(),
             memory: OnceCell::new(),
+            callpoints: OnceCell::new(),
+            retention,
             location,
             timeline: OnceLock::new(),
             restored: Mutex::default(),
@@ -106,6 +114,20 @@ impl Engine {
         if let Some(timeline) = self.timeline.get() {
             timeline.settle(self.log.head()).await;
         }
+    }
+
+    /// The callpoints, taken up now if they were not.
+    pub async fn callpoints(&self) -> &Arc<Callpoints> {
+        let open = async {
+            let store = self.memory().await.calls();
+            Callpoints::open(store, Arc::clone(&self.log), self.retention).await
+        };
+        self.callpoints.get_or_init(|| open).await
+    }
+
+    /// The callpoints, if anybody ever asked for one.
+    pub fn opened_callpoints(&self) -> Option<&Arc<Callpoints>> {
+        self.callpoints.get()
     }
 
     /// The store, if it was ever needed.

@@ -92,6 +92,52 @@ pub enum Event {
     },
     /// The program passed a tracepoint and went on.
     TracepointHit(Box<TraceHit>),
+    /// An intercepted call waits for a decision.
+    CallPaused {
+        pause_id: String,
+        method_name: String,
+        pause_reason: &'static str,
+        /// Seconds since 1970.
+        paused_at: f64,
+        call_id: String,
+        /// The call as a person writes it.
+        line: String,
+    },
+    CallResumed {
+        pause_id: String,
+        method_name: String,
+        action: String,
+    },
+    /// The app of a paused call is gone.
+    CallLost {
+        pause_id: String,
+        method_name: String,
+        why: String,
+    },
+    CallCompleted {
+        call_id: String,
+        method_name: String,
+        status: String,
+    },
+    /// More calls ended within a moment than are told one by one; `last` is of the last function.
+    CallsCompleted {
+        calls: u64,
+        failed: u64,
+        last: String,
+    },
+    /// An app recorded more than it could send.
+    CallsDropped {
+        process: String,
+        calls: u64,
+    },
+    /// A callpoint, or the default behavior when no function is named.
+    CallpointChanged {
+        function_name: String,
+        change: &'static str,
+    },
+    FunctionRegistered {
+        function_name: String,
+    },
 }
 
 /// Where a program stands, as it was observed.
@@ -154,6 +200,14 @@ impl Event {
             Event::BreakpointBound(_) => Kind::BreakpointBound,
             Event::BreakpointUnbound { .. } => Kind::BreakpointUnbound,
             Event::TracepointHit(_) => Kind::TracepointHit,
+            Event::CallPaused { .. } => Kind::CallPaused,
+            Event::CallResumed { .. } => Kind::CallResumed,
+            Event::CallLost { .. } => Kind::CallLost,
+            Event::CallCompleted { .. } => Kind::CallCompleted,
+            Event::CallsCompleted { .. } => Kind::CallsCompleted,
+            Event::CallsDropped { .. } => Kind::CallsDropped,
+            Event::CallpointChanged { .. } => Kind::CallpointChanged,
+            Event::FunctionRegistered { .. } => Kind::FunctionRegistered,
         }
     }
 
@@ -172,7 +226,15 @@ impl Event {
             | Event::ServerStopping { .. }
             | Event::ClientConnected { .. }
             | Event::ClientLeft { .. }
-            | Event::Note { .. } => None,
+            | Event::Note { .. }
+            | Event::CallPaused { .. }
+            | Event::CallResumed { .. }
+            | Event::CallLost { .. }
+            | Event::CallCompleted { .. }
+            | Event::CallsCompleted { .. }
+            | Event::CallsDropped { .. }
+            | Event::CallpointChanged { .. }
+            | Event::FunctionRegistered { .. } => None,
             Event::Stopped(at) => Some(at.session),
             Event::BreakpointBound(at) => Some(at.session),
             Event::TracepointHit(hit) => Some(hit.session),
@@ -207,7 +269,16 @@ impl Event {
             | Event::Output { .. }
             | Event::BreakpointBound(_)
             | Event::BreakpointUnbound { .. }
-            | Event::TracepointHit(_) => &[Topic::Timeline],
+            | Event::TracepointHit(_)
+            | Event::CallsDropped { .. } => &[Topic::Timeline],
+            Event::CallPaused { .. } | Event::CallResumed { .. } | Event::CallLost { .. } => {
+                &[Topic::Status, Topic::Timeline, Topic::Paused, Topic::Callpoints]
+            }
+            Event::CallCompleted { .. } | Event::CallsCompleted { .. } => {
+                &[Topic::Timeline, Topic::Calls, Topic::Callpoints]
+            }
+            Event::CallpointChanged { .. } => &[Topic::Timeline, Topic::Callpoints],
+            Event::FunctionRegistered { .. } => &[Topic::Timeline, Topic::Functions],
         }
     }
 
@@ -249,6 +320,29 @@ impl Event {
                 format!("{session} breakpoint {breakpoint}: {why}")
             }
             Event::TracepointHit(hit) => hit.line(),
+            Event::CallPaused { pause_id, line, pause_reason, .. } => {
+                format!("{line} ({pause_reason}), pause {pause_id}")
+            }
+            Event::CallResumed { pause_id, method_name, action } => {
+                format!("{method_name}: {action}, pause {pause_id}")
+            }
+            Event::CallLost { pause_id, method_name, why } => {
+                format!("{method_name}: {why}, pause {pause_id}")
+            }
+            Event::CallCompleted { call_id, method_name, status } => {
+                format!("{method_name}: {status}, call {call_id}")
+            }
+            Event::CallsCompleted { calls, failed, last } => {
+                format!("{calls} calls more, {failed} of them failed, the last of {last}")
+            }
+            Event::CallsDropped { process, calls } => {
+                format!("{process}: {calls} calls were not recorded, the app was too fast")
+            }
+            Event::CallpointChanged { function_name, change } => match function_name.as_str() {
+                "" => (*change).to_owned(),
+                name => format!("{name}: {change}"),
+            },
+            Event::FunctionRegistered { function_name } => function_name.clone(),
         }
     }
 
@@ -262,7 +356,19 @@ impl Event {
             | Event::SessionEnded { exit: text, .. }
             | Event::ProcessEnded { reason: text, .. }
             | Event::Output { text, .. }
-            | Event::BreakpointUnbound { why: text, .. } => text.len(),
+            | Event::BreakpointUnbound { why: text, .. }
+            | Event::CallsCompleted { last: text, .. }
+            | Event::CallsDropped { process: text, .. }
+            | Event::CallpointChanged { function_name: text, .. }
+            | Event::FunctionRegistered { function_name: text } => text.len(),
+            Event::CallPaused { pause_id, method_name, call_id, line, .. } => {
+                pause_id.len() + method_name.len() + call_id.len() + line.len()
+            }
+            Event::CallResumed { pause_id: a, method_name: b, action: c }
+            | Event::CallLost { pause_id: a, method_name: b, why: c }
+            | Event::CallCompleted { call_id: a, method_name: b, status: c } => {
+                a.len() + b.len() + c.len()
+            }
             Event::ClientConnected { name, protocol, .. } => name.len() + protocol.len(),
             Event::Note { text, by } => text.len() + by.len(),
             Event::Stopped(at) => at.weight(),

@@ -7,6 +7,7 @@ pub mod adapter;
 pub mod backend;
 pub mod breakpoints;
 pub mod budget;
+pub mod callpoints;
 pub mod engine;
 pub mod event;
 pub mod failure;

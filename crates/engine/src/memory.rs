@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 pub use holdpoint_store::Location;
@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub struct Memory {
-    store: Option<Store>,
+    store: Option<Arc<Store>>,
     /// Why nothing is kept, when nothing is.
     trouble: Option<String>,
     rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointId>>,
@@ -41,7 +41,7 @@ impl Memory {
     pub async fn open(location: Location) -> Memory {
         let opened = tokio::task::spawn_blocking(move || Store::open(&location)).await;
         let (store, trouble) = match opened {
-            Ok(Ok(store)) => (Some(store), None),
+            Ok(Ok(store)) => (Some(Arc::new(store)), None),
             Ok(Err(error)) => (None, Some(error.to_string())),
             Err(error) => (None, Some(error.to_string())),
         };
@@ -150,12 +150,27 @@ impl Memory {
     }
 
     pub(crate) fn store(&self) -> Option<&Store> {
-        self.store.as_ref()
+        self.store.as_deref()
     }
 
     /// Where things are kept; `None` when they are kept in memory only.
     pub fn path(&self) -> Option<&Path> {
-        self.store.as_ref().and_then(Store::path)
+        self.store.as_ref().and_then(|store| store.path())
+    }
+
+    /// Where calls are recorded: the store, or what is left of one that cannot be opened.
+    pub(crate) fn calls(&self) -> Arc<Store> {
+        if let Some(store) = &self.store {
+            return Arc::clone(store);
+        }
+        match Store::open(&Location::Memory) {
+            Ok(store) => Arc::new(store),
+            // Nothing but a machine without memory or threads fails here.
+            Err(error) => {
+                tracing::error!(%error, "calls cannot be recorded at all");
+                std::process::abort()
+            }
+        }
     }
 
     pub fn trouble(&self) -> Option<&str> {

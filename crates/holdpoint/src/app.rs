@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use holdpoint_engine::{engine::Engine, memory::Location};
+use holdpoint_engine::{callpoints::Retention, engine::Engine, memory::Location};
 use tokio_util::sync::CancellationToken;
 
 use crate::{catalogue::Catalogue, clients::Clients, home, told::Told};
@@ -45,7 +45,7 @@ impl App {
             Some(path) => Location::File(path.to_owned()),
             None => Location::File(home.join("holdpoint.db")),
         };
-        let engine = Engine::start(VERSION, guard, home, location);
+        let engine = Engine::start(VERSION, guard, home, location, Retention::default());
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,

@@ -145,6 +145,10 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     let farewell = async {
         // The programs first: their ends are the last thing clients hear.
         app.engine.sessions.stop_all().await;
+        // Whoever is paused goes on: an app must not hang because its debugger went.
+        if let Some(callpoints) = app.engine.opened_callpoints() {
+            callpoints.close().await;
+        }
         let told = app.told.everyone(last.max(app.engine.log.head()));
         // A client that does not listen must not keep the timeline from the disk.
         tokio::join!(told, app.engine.settle());

@@ -37,6 +37,8 @@ impl From<PathBuf> for Location {
 pub(crate) fn memory() -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     settle(&connection)?;
+    // There is no folder beside it: large values are rows like the others.
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, limits::MEMORY_ROW_BYTES)?;
     schema::migrate(&mut connection, MIGRATIONS)?;
     Ok(connection)
 }

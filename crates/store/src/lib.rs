@@ -2,8 +2,9 @@
 //!
 //! One SQLite file in WAL mode that any SQLite tool opens and several servers share. One thread
 //! writes, many commands to a commit; a few connections read beside it. A table is one file here
-//! (`breakpoints.rs`, `launches.rs`, `timeline.rs`) and one step in `schema.rs`: calls and values
-//! come the same way. It knows SQLite, files and retention, and neither sessions nor MCP nor HTTP.
+//! (`breakpoints.rs`, `timeline.rs`, `calls.rs`, …) and one step in `schema.rs`; values too large for
+//! a row lie in files beside the database, by their CID. It knows SQLite, files and retention, and
+//! neither sessions nor MCP nor HTTP.
 //!
 //! # The store failing never fails a session
 //!
@@ -14,10 +15,15 @@
 //! refuses a file, the file is as it was; the server goes on with [`Location::Memory`] and says so.
 
 mod breakpoints;
+mod callpoints;
+mod calls;
 mod launches;
+mod retention;
 mod store;
 mod timeline;
+mod values;
 
+mod cid;
 mod connection;
 mod error;
 pub mod limits;
@@ -27,8 +33,13 @@ mod text;
 mod writer;
 
 pub use breakpoints::{Breakpoint, BreakpointId, BreakpointRow};
+pub use callpoints::{CallpointRow, FunctionRow, Kept, ReplQuery, ReplRow};
+pub use calls::{App, Batch, Call, CallPage, CallQuery, CallRow, Snapshot};
+pub use cid::Cid;
 pub use connection::Location;
 pub use error::StoreError;
 pub use launches::{Launch, LaunchId, LaunchRow};
+pub use retention::{CallStats, Pruned, Retention, era};
 pub use store::{Stats, Store};
 pub use timeline::{EventRow, EventsPage, EventsWanted, Run, RunId, RunRow};
+pub use values::{NewValue, Value};

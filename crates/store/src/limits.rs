@@ -39,6 +39,22 @@ pub const STATEMENTS: usize = 64;
 
 /// Bytes of one text or blob, and of one row. Larger values belong in files beside the database.
 pub const ROW_BYTES: i32 = 4 * 1024 * 1024;
+/// The same where there is no folder for larger ones: what one request can bring.
+pub const MEMORY_ROW_BYTES: i32 = 32 * 1024 * 1024;
+/// Bytes of a value that stay in the database. Larger ones are read and written faster as files.
+pub const INLINE_BYTES: usize = 100 * 1024;
+/// Bytes of a value that is shown as it is. A page of records shows hundreds of values.
+pub const SHOWN_BYTES: u64 = 4 * 1024;
+/// Calls, their values and objects older than this are dropped: last week's bug is closed.
+pub const KEEP_AGE: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Bytes of calls and values kept, on disk. Half a million calls of an ordinary app.
+pub const KEEP_BYTES: u64 = 512 * 1024 * 1024;
+/// The same in memory, where nobody asked for a file.
+pub const KEEP_BYTES_MEMORY: u64 = 24 * 1024 * 1024;
+/// What is dropped is dropped in slots of this length: at full speed, some ten megabytes.
+pub const ERA_SECONDS: f64 = 10.0;
+/// Rows of a table dropped by one command; recording goes on between two.
+pub const DROP_ROWS: i64 = 2_000;
 /// Breakpoints kept. All are applied again at each launch; more come from a loop.
 pub const BREAKPOINTS: i64 = 4096;
 /// Launches kept, the newest: enough to repeat last week's, small enough to show.

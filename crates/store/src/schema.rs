@@ -14,10 +14,12 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/001_breakpoints_and_launches.sql"),
     include_str!("schema/002_timeline.sql"),
     include_str!("schema/003_tracepoints.sql"),
+    include_str!("schema/004_calls.sql"),
 ];
 
 /// Tables small enough to be checked for damage at each opening.
-pub(crate) const SMALL_TABLES: &[&str] = &["meta", "breakpoints", "launches", "runs"];
+pub(crate) const SMALL_TABLES: &[&str] =
+    &["meta", "breakpoints", "launches", "runs", "callpoints", "functions"];
 
 /// The version that `steps` end at.
 pub(crate) fn version_of(steps: &[&str]) -> i64 {

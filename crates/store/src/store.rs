@@ -11,6 +11,7 @@ use crate::{
     connection::{self, Location},
     error::{Refusal, StoreError},
     readers::Readers,
+    values::Folder,
     writer::Writer,
 };
 
@@ -24,6 +25,7 @@ pub struct Store {
     /// one that only reads cannot.
     file: Option<File>,
     writer: Writer,
+    pub(crate) folder: Folder,
 }
 
 struct File {
@@ -66,7 +68,8 @@ impl Store {
             }
         };
         let writer = Writer::start(connection).map_err(|error| StoreError::open(shown, &error))?;
-        Ok(Store { file, writer })
+        let folder = file.as_ref().map(|file| Folder::beside(&file.path)).unwrap_or_default();
+        Ok(Store { file, writer, folder })
     }
 
     /// The file, if there is one, as an absolute path.

@@ -20,6 +20,14 @@ pub enum Kind {
     BreakpointBound,
     BreakpointUnbound,
     TracepointHit,
+    CallPaused,
+    CallResumed,
+    CallLost,
+    CallCompleted,
+    CallsCompleted,
+    CallsDropped,
+    CallpointChanged,
+    FunctionRegistered,
 }
 
 /// What a reader may be watching; an event says which of these it changes.
@@ -27,6 +35,10 @@ pub enum Kind {
 pub enum Topic {
     Status,
     Timeline,
+    Callpoints,
+    Paused,
+    Calls,
+    Functions,
 }
 
 impl Kind {
@@ -48,6 +60,14 @@ impl Kind {
         Kind::BreakpointBound,
         Kind::BreakpointUnbound,
         Kind::TracepointHit,
+        Kind::CallPaused,
+        Kind::CallResumed,
+        Kind::CallLost,
+        Kind::CallCompleted,
+        Kind::CallsCompleted,
+        Kind::CallsDropped,
+        Kind::CallpointChanged,
+        Kind::FunctionRegistered,
     ];
 
     /// The stops that an exception caused; asking for stops finds them too.
@@ -77,6 +97,14 @@ impl Kind {
             Kind::BreakpointBound => "breakpoint_bound",
             Kind::BreakpointUnbound => "breakpoint_unbound",
             Kind::TracepointHit => "tracepoint_hit",
+            Kind::CallPaused => "call_paused",
+            Kind::CallResumed => "call_resumed",
+            Kind::CallLost => "call_lost",
+            Kind::CallCompleted => "call_completed",
+            Kind::CallsCompleted => "calls_completed",
+            Kind::CallsDropped => "calls_dropped",
+            Kind::CallpointChanged => "callpoint_changed",
+            Kind::FunctionRegistered => "function_registered",
         }
     }
 
@@ -149,6 +177,27 @@ mod tests {
         ]
     }
 
+    fn calls() -> [Event; 8] {
+        let text = || "t".to_owned();
+        [
+            Event::CallPaused {
+                pause_id: text(),
+                method_name: text(),
+                pause_reason: "breakpoint",
+                paused_at: 1.0,
+                call_id: text(),
+                line: text(),
+            },
+            Event::CallResumed { pause_id: text(), method_name: text(), action: text() },
+            Event::CallLost { pause_id: text(), method_name: text(), why: text() },
+            Event::CallCompleted { call_id: text(), method_name: text(), status: text() },
+            Event::CallsCompleted { calls: 1, failed: 0, last: text() },
+            Event::CallsDropped { process: text(), calls: 1 },
+            Event::CallpointChanged { function_name: text(), change: "added" },
+            Event::FunctionRegistered { function_name: text() },
+        ]
+    }
+
     #[test]
     fn the_wire_and_the_filters_use_one_name() {
         let (client, transport) = (ClientId(1), "stdio");
@@ -161,6 +210,7 @@ mod tests {
             Event::Note { text: "t".into(), by: "b".into() },
         ];
         events.extend(sessions());
+        events.extend(calls());
         assert_eq!(events.len(), Kind::ALL.len());
         for event in events {
             let name = serde_json::to_value(&event).unwrap()["kind"].as_str().unwrap().to_owned();

@@ -41,7 +41,14 @@ impl Guard {
         };
         CorsLayer::new()
             .allow_origin(AllowOrigin::predicate(trusted))
-            .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+            .allow_methods([
+                Method::GET,
+                Method::POST,
+                Method::PUT,
+                Method::PATCH,
+                Method::DELETE,
+                Method::OPTIONS,
+            ])
             .allow_headers(AllowHeaders::mirror_request())
             .expose_headers(ExposeHeaders::list(["mcp-session-id".parse().unwrap_or(ORIGIN)]))
     }

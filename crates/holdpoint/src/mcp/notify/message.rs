@@ -62,8 +62,37 @@ fn ours(record: &Record) -> Vec<(&'static str, Value)> {
             vec![(STATE, state(record, *was, Status::Ended, exit, None))]
         }
         Event::TracepointHit(hit) => vec![(HIT, trace_hit(record, hit))],
+        Event::CallPaused { pause_id, method_name, pause_reason, paused_at, .. } => {
+            let params = json!({
+                "pause_id": pause_id, "method_name": method_name, "pause_reason": pause_reason,
+                "paused_at": paused_at, "seq": record.seq,
+            });
+            vec![("notifications/breakpoint/execution_paused", params)]
+        }
+        Event::CallResumed { pause_id, method_name, action } => {
+            let params = json!({
+                "pause_id": pause_id, "method_name": method_name, "action": action,
+                "seq": record.seq,
+            });
+            vec![("notifications/breakpoint/execution_resumed", params)]
+        }
+        Event::CallCompleted { call_id, method_name, status } => {
+            let params = json!({
+                "call_id": call_id, "method_name": method_name, "status": status,
+                "seq": record.seq,
+            });
+            vec![("notifications/breakpoint/call_completed", params)]
+        }
+        Event::CallLost { .. } => vec![("notifications/breakpoint/call_lost", record.to_json())],
+        // In a flood, calls are told by their number.
+        Event::CallsCompleted { .. } => {
+            vec![("notifications/breakpoint/calls_completed", record.to_json())]
+        }
         // These are on the timeline, and resources change with them.
-        Event::ServerStarted { .. }
+        Event::CallsDropped { .. }
+        | Event::CallpointChanged { .. }
+        | Event::FunctionRegistered { .. }
+        | Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
         | Event::ClientLeft { .. }
         | Event::ProcessStarted { .. }
@@ -134,9 +163,12 @@ fn level(event: &Event) -> Option<LoggingLevel> {
     match event {
         Event::ServerStopping { .. } => Some(LoggingLevel::Warning),
         Event::Note { .. } => Some(LoggingLevel::Notice),
-        Event::Stopped(_) | Event::SessionEnded { .. } | Event::TracepointHit(_) => {
-            Some(LoggingLevel::Info)
-        }
+        Event::Stopped(_)
+        | Event::SessionEnded { .. }
+        | Event::TracepointHit(_)
+        | Event::CallPaused { .. } => Some(LoggingLevel::Info),
+        Event::CallLost { .. } | Event::CallsDropped { .. } => Some(LoggingLevel::Warning),
+        Event::CallResumed { .. } => Some(LoggingLevel::Debug),
         Event::SessionStarted { .. } | Event::Resumed { .. } => Some(LoggingLevel::Debug),
         Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
@@ -147,7 +179,11 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         | Event::ThreadEnded { .. }
         | Event::Output { .. }
         | Event::BreakpointBound(_)
-        | Event::BreakpointUnbound { .. } => None,
+        | Event::BreakpointUnbound { .. }
+        | Event::CallCompleted { .. }
+        | Event::CallsCompleted { .. }
+        | Event::CallpointChanged { .. }
+        | Event::FunctionRegistered { .. } => None,
     }
 }
 

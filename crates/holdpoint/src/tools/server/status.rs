@@ -77,7 +77,7 @@ impl Report {
             started_at: app.engine.started_at.to_string(),
             uptime_s: app.engine.uptime().as_secs(),
             sessions: app.engine.sessions.live(),
-            paused: 0,
+            paused: app.engine.opened_callpoints().map_or(0, |it| it.paused_count()),
             clients: live.len(),
             client_list: rows.collect(),
             store: Store::of(app),
@@ -118,7 +118,7 @@ impl Store {
         let Some(memory) = app.engine.opened() else {
             return Store {
                 state: "closed",
-                detail: "opened when a program is debugged".to_owned(),
+                detail: "opened when a program is debugged or an app calls".to_owned(),
             };
         };
         match (memory.trouble(), memory.path()) {

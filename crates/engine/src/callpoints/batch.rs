@@ -1,0 +1,199 @@
+//! Records of calls that nobody had to ask about: our own clients ship them in batches.
+//!
+//! A batch is always taken as far as it goes: what is wrong in it is counted, what is missing is named.
+
+use std::collections::HashSet;
+
+use holdpoint_store::{Cid, era};
+use serde_json::Value;
+
+use super::{
+    Callpoints, State,
+    call::{Call, End, Given, Origin, Process, Site},
+    clock,
+    flow::{end_snapshots, look_each, snapshots},
+    recorder::Bring,
+    value::{Format, Item},
+};
+use crate::{budget, event::Event, limits};
+
+/// A call that has ended, its values by CID.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Record {
+    pub method_name: String,
+    pub signature: Value,
+    pub target: Option<Ref>,
+    pub args: Vec<Ref>,
+    pub kwargs: Vec<(String, Ref)>,
+    pub result: Option<Ref>,
+    pub exception: Option<Ref>,
+    pub exception_type: Option<String>,
+    pub exception_message: Option<String>,
+    pub exception_traceback: Option<String>,
+    pub status: String,
+    pub started_at: f64,
+    pub completed_at: f64,
+    pub origin: Origin,
+    pub site: Site,
+}
+
+/// A value by its CID, and the live object that it was of.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ref {
+    pub cid: String,
+    pub client_ref: Option<Value>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct BatchAnswer {
+    pub accepted: usize,
+    /// Values that were refused.
+    pub bad_values: usize,
+    /// Values that are named and that nobody sent.
+    pub missing: Vec<String>,
+}
+
+impl Callpoints {
+    pub async fn batch(
+        &self,
+        process: &Process,
+        about: Option<Value>,
+        format: Format,
+        values: Vec<Item>,
+        records: Vec<Record>,
+    ) -> BatchAnswer {
+        let (found, bad_values) = look_each(values).await;
+        let mut bring = Bring::default();
+        {
+            let mut state = self.state();
+            state.keep(found, &mut bring);
+            state.meet(process, None, about.as_ref(), &mut bring);
+        }
+        let missing = self.missing_of(&records).await;
+        let accepted = records.len();
+        // In pieces: a batch of thousands must not hold up a call that waits.
+        let mut records = records.into_iter().peekable();
+        while records.peek().is_some() {
+            for record in records.by_ref().take(limits::BATCH_PIECE) {
+                self.take_record(process, format, record, &mut bring);
+            }
+            self.recorder.bring(std::mem::take(&mut bring)).await;
+            tokio::task::yield_now().await;
+        }
+        self.recorder.bring(bring).await;
+        BatchAnswer { accepted, bad_values, missing }
+    }
+
+    /// Whether this batch came before; from now on it did.
+    pub fn had_batch(&self, fingerprint: u64) -> bool {
+        let mut state = self.state();
+        if state.batches.contains(&fingerprint) {
+            return true;
+        }
+        state.batches.push_back(fingerprint);
+        if state.batches.len() > limits::BATCHES {
+            state.batches.pop_front();
+        }
+        false
+    }
+
+    /// An app had to drop records.
+    pub fn dropped(&self, process: &Process, records: u64) {
+        if records > 0 {
+            self.log.append(Event::CallsDropped { process: process.key(), calls: records });
+        }
+    }
+
+    fn take_record(&self, process: &Process, format: Format, record: Record, bring: &mut Bring) {
+        let failed = record.exception.is_some() || record.status == "exception";
+        let call = {
+            let mut state = self.state();
+            let (id, _) = state.flights.next_id();
+            state.recorded(process, format, id, record, failed, bring)
+        };
+        snapshots(&call, bring);
+        end_snapshots(&call, bring);
+        let status = call.end.as_ref().map(|end| end.status.as_str()).unwrap_or_default();
+        self.teller.completed(&call.id, &call.name, status, failed);
+        bring.calls.push(call.to_row("call"));
+    }
+
+    async fn missing_of(&self, records: &[Record]) -> Vec<String> {
+        let mut open: HashSet<Cid> = HashSet::new();
+        {
+            let mut state = self.state();
+            let now = era(clock::now());
+            for cid in records.iter().flat_map(Record::refs).filter_map(|it| Cid::parse(&it.cid)) {
+                if state.known.using(&cid, now).is_none() {
+                    open.insert(cid);
+                }
+            }
+        }
+        if open.is_empty() {
+            return Vec::new();
+        }
+        let kept = self.lookup(open.iter().copied().collect()).await;
+        let missing = open.iter().filter(|cid| !kept.contains_key(cid));
+        missing.map(Cid::to_string).take(limits::MISSING_NAMED).collect()
+    }
+}
+
+impl Record {
+    fn refs(&self) -> impl Iterator<Item = &Ref> {
+        let begun =
+            self.target.iter().chain(&self.args).chain(self.kwargs.iter().map(|(_, it)| it));
+        begun.chain(&self.result).chain(&self.exception)
+    }
+}
+
+impl State {
+    fn recorded(
+        &mut self,
+        process: &Process,
+        format: Format,
+        id: String,
+        record: Record,
+        failed: bool,
+        bring: &mut Bring,
+    ) -> Call {
+        let mut call = Call {
+            id,
+            name: record.method_name,
+            process: process.key(),
+            started_at: record.started_at,
+            pid: process.pid,
+            process_start: process.start_time,
+            signature: record.signature,
+            site: record.site,
+            format,
+            origin: record.origin,
+            ..Call::default()
+        };
+        let mut given = |call: &mut Call, it: Ref| {
+            let (cid, client_ref) = (Some(it.cid), it.client_ref);
+            let item = Item { cid, format: Some(format), client_ref, ..Item::default() };
+            self.give(call, &item, None, bring)
+        };
+        call.target = record.target.map(|it| given(&mut call, it));
+        call.args = record.args.into_iter().map(|it| given(&mut call, it)).collect();
+        let named: Vec<(String, Given)> =
+            record.kwargs.into_iter().map(|(name, it)| (name, given(&mut call, it))).collect();
+        call.kwargs = named;
+        let result = record.result.map(|it| given(&mut call, it));
+        let exception = record.exception.map(|it| given(&mut call, it));
+        let cut = |text: Option<String>| text.map(|it| budget::cut(&it, limits::TRACEBACK_BYTES));
+        call.end = Some(End {
+            status: record.status,
+            completed_at: record.completed_at,
+            result,
+            exception,
+            exception_type: record.exception_type,
+            exception_message: cut(record.exception_message),
+            exception_traceback: cut(record.exception_traceback),
+            repl_sessions: Vec::new(),
+            failed,
+        });
+        self.place_stack(&mut call, bring);
+        call
+    }
+}

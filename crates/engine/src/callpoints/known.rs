@@ -1,0 +1,111 @@
+//! Which values are kept, without asking the store: the ones used of late, with their short text.
+//!
+//! Two halves: what is used moves to the young one; when that is full, the old one is forgotten.
+//! A value forgotten here is still in the store, which is then asked.
+
+use std::collections::HashMap;
+
+use holdpoint_store::Cid;
+
+use crate::limits;
+
+/// Half of a CID's hash is as unmistakable as the whole, and half as large.
+type Key = [u8; 16];
+
+#[derive(Default)]
+pub(super) struct Known {
+    young: HashMap<Key, Entry>,
+    old: HashMap<Key, Entry>,
+    /// What was used last in this era or before is gone from the store.
+    floor: i64,
+}
+
+#[derive(Clone)]
+struct Entry {
+    era: i64,
+    short: Box<str>,
+}
+
+/// What is known of a value.
+pub(super) struct Found {
+    pub(super) short: Box<str>,
+    /// The store has to hear that it is used again.
+    pub(super) aged: bool,
+}
+
+impl Known {
+    /// Finds a value and marks it as used in `era`.
+    pub(super) fn using(&mut self, cid: &Cid, era: i64) -> Option<Found> {
+        let key = key(cid);
+        let entry = match self.young.get_mut(&key) {
+            Some(entry) => entry,
+            None => {
+                let entry = self.old.remove(&key)?;
+                self.make_room();
+                self.young.entry(key).or_insert(entry)
+            }
+        };
+        if entry.era <= self.floor {
+            self.young.remove(&key);
+            return None;
+        }
+        let aged = entry.era < era;
+        entry.era = entry.era.max(era);
+        Some(Found { short: entry.short.clone(), aged })
+    }
+
+    pub(super) fn add(&mut self, cid: &Cid, era: i64, short: Box<str>) {
+        self.make_room();
+        self.young.insert(key(cid), Entry { era, short });
+    }
+
+    pub(super) fn raise_floor(&mut self, era: i64) {
+        self.floor = self.floor.max(era);
+    }
+
+    fn make_room(&mut self) {
+        if self.young.len() >= limits::KNOWN_VALUES / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+    }
+}
+
+fn key(cid: &Cid) -> Key {
+    let mut key = [0; 16];
+    for (to, from) in key.iter_mut().zip(cid.0) {
+        *to = from;
+    }
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cid(number: u64) -> Cid {
+        super::super::value::cid_of(&number.to_be_bytes())
+    }
+
+    #[test]
+    fn what_is_used_stays_and_the_rest_goes() {
+        let mut known = Known::default();
+        known.add(&cid(0), 1, "zero".into());
+        for number in 1..200_000 {
+            known.add(&cid(number), 1, "x".into());
+            assert!(known.using(&cid(0), 1).is_some(), "{number}");
+        }
+        assert!(known.using(&cid(1), 1).is_none());
+        assert!(known.young.len() + known.old.len() <= limits::KNOWN_VALUES + 1);
+    }
+
+    #[test]
+    fn a_value_of_a_new_era_is_told_once_and_one_below_the_floor_is_gone() {
+        let mut known = Known::default();
+        known.add(&cid(1), 1, "x".into());
+        assert!(!known.using(&cid(1), 1).unwrap().aged);
+        assert!(known.using(&cid(1), 2).unwrap().aged);
+        assert!(!known.using(&cid(1), 2).unwrap().aged);
+        known.raise_floor(2);
+        assert!(known.using(&cid(1), 3).is_none());
+    }
+}

@@ -1,0 +1,107 @@
+//! Looks after apps that are gone, and after what is kept.
+//!
+//! A paused app asks again and again. One that is silent, and whose process is not there any more, has
+//! died: its pause is dropped and said so. One that is silent for long is dropped too, and put back
+//! should it ask again.
+
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use holdpoint_store::Retention;
+use tokio::task::JoinHandle;
+
+use super::{Callpoints, clock};
+use crate::{event::Event, limits};
+
+/// Ends with the callpoints.
+pub(super) fn watch(callpoints: Weak<Callpoints>) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut every = tokio::time::interval(limits::LIVENESS_EVERY);
+        loop {
+            every.tick().await;
+            let Some(callpoints) = callpoints.upgrade() else { return };
+            callpoints.drop_the_dead().await;
+        }
+    })
+}
+
+/// Ends with the callpoints.
+pub(super) fn retain(callpoints: Weak<Callpoints>, keep: Retention) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        let mut every = tokio::time::interval(limits::PRUNE_EVERY);
+        loop {
+            every.tick().await;
+            let Some(callpoints) = callpoints.upgrade() else { return };
+            callpoints.prune(keep).await;
+        }
+    })
+}
+
+impl Callpoints {
+    async fn drop_the_dead(&self) {
+        let silent = self.state().silent(limits::SILENCE);
+        for (id, pid, name) in silent {
+            if pid > 0 && is_gone(pid) {
+                self.give_up(&id, &name, format!("its process {pid} has ended")).await;
+            }
+        }
+        let silent = self.state().silent(limits::SILENCE_MAX);
+        for (id, _, name) in silent {
+            let silence = limits::SILENCE_MAX.as_secs();
+            self.give_up(&id, &name, format!("its app was silent for {silence} s")).await;
+        }
+        let gone = self.state().flights_of_the_dead();
+        self.record_abandoned(gone, "the process has ended").await;
+    }
+
+    async fn give_up(&self, id: &str, name: &str, why: String) {
+        let lost = self.state().pauses.lose(id);
+        let Some(_call) = lost else { return };
+        self.close_sessions_of(id).await;
+        let (pause_id, method_name) = (id.to_owned(), name.to_owned());
+        self.log.append(Event::CallLost { pause_id, method_name, why });
+    }
+
+    /// Drops what is too old or too much.
+    async fn prune(self: Arc<Self>, keep: Retention) {
+        let floor = |era| self.state().known.raise_floor(era);
+        match self.store.prune(keep, clock::now(), floor).await {
+            Ok(done) if done.calls + done.values > 0 => {
+                tracing::info!(calls = done.calls, values = done.values, "old calls were dropped");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "old calls could not be dropped"),
+        }
+    }
+}
+
+impl super::State {
+    /// Calls under way for a while whose process is not there any more.
+    fn flights_of_the_dead(&mut self) -> Vec<Arc<super::call::Call>> {
+        let old = |began: &std::time::Instant| began.elapsed() > Duration::from_secs(5);
+        let mut pids: Vec<i64> = self
+            .flights
+            .calls
+            .values()
+            .filter(|flight| old(&flight.began))
+            .map(|flight| flight.call.pid)
+            .collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids.retain(|pid| *pid > 0 && is_gone(*pid));
+        if pids.is_empty() {
+            return Vec::new();
+        }
+        let gone = self.flights.calls.values().filter(|it| pids.contains(&it.call.pid));
+        let ids: Vec<String> = gone.map(|flight| flight.call.id.clone()).collect();
+        ids.iter().filter_map(|id| self.land(id)).map(|flight| flight.call).collect()
+    }
+}
+
+/// Whether no process has this number. One that we may not signal is there.
+fn is_gone(pid: i64) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}

@@ -1,0 +1,412 @@
+//! Paused calls: they wait, are polled for, and go on by a decision.
+//!
+//! A poll is held until there is something to say, so that an app goes on within milliseconds of the
+//! decision. It is answered early when an evaluation is queued, which an app fetches only then, and
+//! never held for an app whose polls block its event loop.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::{
+    Callpoints, State,
+    behavior::Moment,
+    call::{Call, Values},
+    clock,
+    decision::Decision,
+    flow::PausedAfter,
+    repl::Queued,
+    value::Format,
+};
+use crate::{event::Event, limits};
+
+#[derive(Default)]
+pub(super) struct Pauses {
+    order: u64,
+    paused: HashMap<String, Pause>,
+    /// Decided, and perhaps not yet fetched by the app.
+    decided: HashMap<String, Decided>,
+    /// Silent for so long that they were given up; one that is heard of again is put back.
+    lost: VecDeque<Pause>,
+    /// Polls that are held right now.
+    held: usize,
+}
+
+pub(super) struct Pause {
+    pub(super) id: String,
+    order: u64,
+    pub(super) call: Arc<Call>,
+    pub(super) moment: Moment,
+    pub(super) paused_at: f64,
+    pub(super) born: Instant,
+    /// The wire's `call_data`, made once.
+    pub(super) data: Value,
+    pub(super) is_async: bool,
+    /// When the app last asked, and how many of its polls are held now.
+    pub(super) polled: Option<Instant>,
+    pub(super) open: usize,
+    changed: watch::Sender<()>,
+    pub(super) evals: VecDeque<Queued>,
+    pub(super) sessions: Vec<String>,
+}
+
+struct Decided {
+    action: Value,
+    at: Instant,
+}
+
+/// What a poll hears.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Polled {
+    Waiting,
+    Ready(Value),
+}
+
+/// What became of a wish to go on.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Resumed {
+    Done {
+        action: String,
+    },
+    NotFound,
+    Already,
+    /// The action is none that there is.
+    NoSuchAction,
+}
+
+impl Pause {
+    /// Whether the app is there: it asks, or has asked a moment ago.
+    pub(super) fn is_waiting(&self) -> bool {
+        let asked = self.polled.map_or(self.born, |polled| polled);
+        let patience = if self.polled.is_some() { limits::SILENCE } else { limits::FIRST_POLL };
+        self.open > 0 || (!self.is_post_mortem() && asked.elapsed() < patience)
+    }
+
+    /// The exception went on its way: existing clients do not wait after one (B3).
+    pub(super) fn is_post_mortem(&self) -> bool {
+        self.moment == Moment::AfterException
+            && self.polled.is_none()
+            && self.born.elapsed() > limits::FIRST_POLL
+    }
+
+    pub(super) fn wake(&self) {
+        self.changed.send_replace(());
+    }
+
+    fn to_json(&self) -> Value {
+        let silent = self.polled.unwrap_or(self.born).elapsed().as_secs_f64();
+        json!({
+            "id": self.id,
+            "call_data": self.data,
+            "paused_at": self.paused_at,
+            "repl_sessions": self.sessions,
+            "phase": if self.moment == Moment::Before { "before" } else { "after" },
+            "waiting": self.is_waiting(),
+            "post_mortem": self.is_post_mortem(),
+            "last_seen_s": if self.open > 0 { 0.0 } else { (silent * 10.0).round() / 10.0 },
+        })
+    }
+}
+
+impl Pauses {
+    pub(super) fn len(&self) -> usize {
+        self.paused.len()
+    }
+
+    pub(super) fn ids(&self) -> Vec<String> {
+        self.oldest_first().into_iter().map(|pause| pause.id.clone()).collect()
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&Pause> {
+        self.paused.get(id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Pause> {
+        self.paused.get_mut(id)
+    }
+
+    pub(super) fn is_decided(&self, id: &str) -> bool {
+        self.decided.contains_key(id)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Pause> {
+        self.paused.values()
+    }
+
+    fn oldest_first(&self) -> Vec<&Pause> {
+        let mut all: Vec<&Pause> = self.paused.values().collect();
+        all.sort_by_key(|pause| pause.order);
+        all
+    }
+
+    /// The pause after this call, if the app is to wait for it.
+    pub(super) fn after(&self, call_id: &str) -> Option<PausedAfter> {
+        let waits = |it: &&Pause| it.call.id == call_id && it.moment != Moment::Before;
+        let pause = self.paused.values().find(waits)?;
+        Some(PausedAfter { pause_id: pause.id.clone(), is_async: pause.is_async })
+    }
+
+    /// Neither the pause nor its decision matter any more.
+    pub(super) fn forget(&mut self, id: &str) {
+        self.decided.remove(id);
+        self.paused.remove(id);
+    }
+
+    /// Takes a pause away without a decision; it is put back if its app asks again.
+    pub(super) fn lose(&mut self, id: &str) -> Option<Arc<Call>> {
+        let pause = self.paused.remove(id)?;
+        let call = Arc::clone(&pause.call);
+        self.lost.push_back(pause);
+        while self.lost.len() > limits::LOST_PAUSES {
+            self.lost.pop_front();
+        }
+        Some(call)
+    }
+
+    fn find_again(&mut self, id: &str) {
+        if let Some(at) = self.lost.iter().position(|pause| pause.id == id)
+            && let Some(pause) = self.lost.remove(at)
+        {
+            self.paused.insert(id.to_owned(), pause);
+        }
+    }
+
+    fn decide(&mut self, id: &str, action: Value) -> Option<Pause> {
+        let pause = self.paused.remove(id)?;
+        self.decided.insert(id.to_owned(), Decided { action, at: Instant::now() });
+        if self.decided.len() > limits::DECIDED {
+            self.decided.retain(|_, decided| decided.at.elapsed() < limits::DECIDED_KEPT);
+        }
+        Some(pause)
+    }
+}
+
+/// Counts a poll as held until it is dropped.
+struct Held<'c> {
+    callpoints: &'c Callpoints,
+    id: &'c str,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        let mut state = self.callpoints.state();
+        state.pauses.held = state.pauses.held.saturating_sub(1);
+        if let Some(pause) = state.pauses.get_mut(self.id) {
+            pause.open = pause.open.saturating_sub(1);
+            pause.polled = Some(Instant::now());
+        }
+    }
+}
+
+impl Callpoints {
+    /// The call pauses, unless more are paused than anyone can look at.
+    pub(super) async fn pause(
+        &self,
+        call: &Arc<Call>,
+        moment: Moment,
+        sessions: Vec<String>,
+    ) -> Option<PausedAfter> {
+        let values = self.values_of(call).await;
+        let is_async = call.origin.is_async || looks_async(call, &values);
+        let mut data = call.data(&values);
+        if moment != Moment::Before {
+            data.extend(call.outcome(&values));
+        }
+        let reason = if moment == Moment::AfterException { "exception" } else { "breakpoint" };
+        data.insert("pause_reason".to_owned(), json!(reason));
+        let mut state = self.state();
+        if state.pauses.len() >= limits::PAUSES || *self.closing.borrow() {
+            tracing::warn!(name = call.name, "a call goes on: too many are paused already");
+            return None;
+        }
+        let id = uuid::Uuid::new_v4().to_string();
+        let paused_at = clock::now();
+        state.pauses.order += 1;
+        let pause = Pause {
+            id: id.clone(),
+            order: state.pauses.order,
+            call: Arc::clone(call),
+            moment,
+            paused_at,
+            born: Instant::now(),
+            data: Value::Object(data),
+            is_async,
+            polled: None,
+            open: 0,
+            changed: watch::Sender::new(()),
+            evals: VecDeque::new(),
+            sessions,
+        };
+        state.pauses.paused.insert(id.clone(), pause);
+        drop(state);
+        self.log.append(Event::CallPaused {
+            pause_id: id.clone(),
+            method_name: call.name.clone(),
+            pause_reason: reason,
+            paused_at,
+            call_id: call.id.clone(),
+            line: call.line(),
+        });
+        Some(PausedAfter { pause_id: id, is_async })
+    }
+
+    /// The values of a call, as the store has them.
+    pub(super) async fn values_of(&self, call: &Call) -> Values {
+        self.recorder.settle().await;
+        self.lookup(call.cids.clone()).await
+    }
+
+    /// What an app that polls hears. `hold` is how long it says it can wait; without it, as long as
+    /// is good for what is known of the app.
+    pub async fn poll(&self, id: &str, hold: Option<Duration>) -> Polled {
+        let Some((held, deadline)) = self.begin_poll(id, hold) else {
+            return self.look(id, Instant::now()).unwrap_or(Polled::Waiting);
+        };
+        let changed = self.state().pauses.get(id).map(|pause| pause.changed.subscribe());
+        let Some(mut changed) = changed else {
+            return self.look(id, deadline).unwrap_or(Polled::Waiting);
+        };
+        loop {
+            if let Some(polled) = self.look(id, deadline) {
+                drop(held);
+                return polled;
+            }
+            // An evaluation that nobody fetched is announced again.
+            let turn = deadline.min(Instant::now() + limits::ANNOUNCE_EVERY);
+            tokio::select! {
+                // Its end means the pause is gone: the look says what became of it.
+                _changed = changed.changed() => {}
+                () = tokio::time::sleep_until(turn.into()) => {}
+            }
+        }
+    }
+
+    /// Counts the poll; none when it is not to be held.
+    fn begin_poll<'c>(
+        &'c self,
+        id: &'c str,
+        hold: Option<Duration>,
+    ) -> Option<(Held<'c>, Instant)> {
+        let mut state = self.state();
+        state.pauses.find_again(id);
+        let room = state.pauses.held < limits::HELD_POLLS;
+        let pause = state.pauses.get_mut(id)?;
+        pause.polled = Some(Instant::now());
+        let usual = match (pause.is_async, pause.call.format) {
+            (true, Format::Dill) => Duration::ZERO,
+            (_, Format::Json) => limits::HOLD_JSON,
+            (false, Format::Dill) => limits::HOLD,
+        };
+        let hold = hold.unwrap_or(usual).min(limits::HOLD_MAX);
+        if !room || hold.is_zero() || pause.call.origin.is_async {
+            return None;
+        }
+        pause.open += 1;
+        state.pauses.held += 1;
+        Some((Held { callpoints: self, id }, Instant::now() + hold))
+    }
+
+    /// The answer to a poll, if there is one by now.
+    fn look(&self, id: &str, deadline: Instant) -> Option<Polled> {
+        let mut state = self.state();
+        if let Some(decided) = state.pauses.decided.get(id) {
+            return Some(Polled::Ready(decided.action.clone()));
+        }
+        let Some(pause) = state.pauses.get_mut(id) else {
+            // Of an earlier server, or given up: nobody will ever decide (B12).
+            return Some(Polled::Ready(json!({ "action": "continue" })));
+        };
+        let announce = pause.evals.iter_mut().any(Queued::announce);
+        (announce || Instant::now() >= deadline).then_some(Polled::Waiting)
+    }
+
+    /// Decides about a paused call.
+    pub async fn resume(&self, id: &str, decision: &Decision) -> Resumed {
+        let found = self.state().pauses.get(id).map(|it| (Arc::clone(&it.call), it.moment));
+        let Some((call, moment)) = found else { return self.unresumed(id) };
+        let values = match decision.needs_values(&call) {
+            true => self.full_values(&call).await,
+            false => Values::new(),
+        };
+        let Some(action) = decision.action(&call, moment, &values) else {
+            return Resumed::NoSuchAction;
+        };
+        let word = action.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let Some(pause) = self.state().pauses.decide(id, action) else { return self.unresumed(id) };
+        self.after_decision(&pause, &word).await;
+        Resumed::Done { action: word }
+    }
+
+    fn unresumed(&self, id: &str) -> Resumed {
+        if self.state().pauses.is_decided(id) { Resumed::Already } else { Resumed::NotFound }
+    }
+
+    async fn after_decision(&self, pause: &Pause, word: &str) {
+        self.log.append(Event::CallResumed {
+            pause_id: pause.id.clone(),
+            method_name: pause.call.name.clone(),
+            action: word.to_owned(),
+        });
+        pause.wake();
+        self.close_sessions_of(&pause.id).await;
+    }
+
+    /// Goes on without a decision, because there will be none.
+    pub(super) fn release(&self, id: &str, why: &'static str) {
+        let released = self.state().pauses.decide(id, json!({ "action": "continue" }));
+        if let Some(pause) = released {
+            tracing::info!(name = pause.call.name, why, "a paused call goes on");
+            pause.wake();
+        }
+    }
+
+    /// Data and all, for apps that need the data again.
+    async fn full_values(&self, call: &Call) -> Values {
+        self.recorder.settle().await;
+        let mut values = Values::new();
+        for cid in &call.cids {
+            if let Ok(Some(value)) = self.store.value(*cid).await {
+                values.insert(*cid, value);
+            }
+        }
+        values
+    }
+
+    /// Every paused call as the wire has it, oldest first.
+    pub fn paused(&self) -> Vec<Value> {
+        self.state().pauses.oldest_first().into_iter().map(Pause::to_json).collect()
+    }
+
+    pub fn paused_one(&self, id: &str) -> Option<Value> {
+        self.state().pauses.get(id).map(Pause::to_json)
+    }
+}
+
+impl State {
+    /// The paused calls whose app has not been heard of for longer than `silence`.
+    pub(super) fn silent(&self, silence: Duration) -> Vec<(String, i64, String)> {
+        let quiet = |pause: &&Pause| {
+            pause.open == 0 && pause.polled.unwrap_or(pause.born).elapsed() > silence
+        };
+        let silent = self.pauses.iter().filter(quiet);
+        silent.map(|it| (it.id.clone(), it.call.pid, it.call.name.clone())).collect()
+    }
+}
+
+/// Whether the polls of this call would hold up an event loop: the public client says so only by
+/// where it was called from, and by the signature of its helper.
+fn looks_async(call: &Call, values: &Values) -> bool {
+    let helper = call.signature.as_str().is_some_and(|it| it.contains("*call_args: 'Any'"));
+    if helper || call.format == Format::Json {
+        return helper;
+    }
+    let stack = call.stack.and_then(|at| call.cids.get(at)).and_then(|cid| values.get(cid));
+    let text =
+        stack.and_then(|value| value.data.as_ref()).map(|data| String::from_utf8_lossy(data));
+    text.is_some_and(|text| text.contains("/asyncio/"))
+}

@@ -1,0 +1,156 @@
+//! From calls to the store: what is recorded waits for a moment, and many records make one commit.
+//!
+//! Bounded in bytes: a recorder that is behind makes those wait who bring more. A batch that the
+//! store does not take is counted as lost and said so; the app goes on.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use holdpoint_store::{App, Batch, Call, Cid, NewValue, Snapshot, Store, era};
+use tokio::{
+    sync::{Notify, watch},
+    time::timeout,
+};
+
+use super::clock;
+use crate::limits;
+
+pub(super) struct Recorder {
+    pending: Mutex<Pending>,
+    /// Something is pending.
+    wake: Notify,
+    /// Somebody waits for what is pending.
+    hurry: Notify,
+    /// How many things have been committed, or are lost.
+    settled: watch::Sender<u64>,
+    pub(super) lost: AtomicU64,
+}
+
+#[derive(Default)]
+struct Pending {
+    batch: Batch,
+    bytes: usize,
+    /// How many things were ever brought.
+    brought: u64,
+}
+
+/// What one request brings.
+#[derive(Default)]
+pub(super) struct Bring {
+    pub(super) values: Vec<NewValue>,
+    pub(super) used: Vec<Cid>,
+    pub(super) calls: Vec<Call>,
+    pub(super) snapshots: Vec<Snapshot>,
+    pub(super) apps: Vec<App>,
+}
+
+impl Bring {
+    fn bytes(&self) -> usize {
+        let values: usize = self.values.iter().map(|it| it.data.len() + 256).sum();
+        let calls: usize = self.calls.iter().map(|it| it.body.len() + it.line.len() + 512).sum();
+        values + calls + (self.snapshots.len() + self.used.len()) * 256
+    }
+
+    fn is_empty(&self) -> bool {
+        self.values.is_empty()
+            && self.used.is_empty()
+            && self.calls.is_empty()
+            && self.snapshots.is_empty()
+            && self.apps.is_empty()
+    }
+}
+
+impl Recorder {
+    /// Starts the task that writes; it ends with the recorder.
+    pub(super) fn start(store: Arc<Store>) -> Arc<Recorder> {
+        let recorder = Arc::new(Recorder {
+            pending: Mutex::default(),
+            wake: Notify::new(),
+            hurry: Notify::new(),
+            settled: watch::Sender::new(0),
+            lost: AtomicU64::new(0),
+        });
+        let weak = Arc::downgrade(&recorder);
+        // Ends when the recorder is dropped, at the latest after a tick.
+        tokio::spawn(async move {
+            while let Some(recorder) = weak.upgrade() {
+                recorder.turn(&store).await;
+            }
+        });
+        recorder
+    }
+
+    /// Takes what a request brings. Waits only when too much is pending already.
+    pub(super) async fn bring(&self, bring: Bring) {
+        if bring.is_empty() {
+            return;
+        }
+        if self.pending().bytes > limits::PENDING_BYTES {
+            self.hurry.notify_one();
+            self.settle().await;
+        }
+        let bytes = bring.bytes();
+        {
+            let mut pending = self.pending();
+            pending.bytes += bytes;
+            pending.brought += 1;
+            pending.batch.values.extend(bring.values);
+            pending.batch.used.extend(bring.used);
+            pending.batch.calls.extend(bring.calls);
+            pending.batch.snapshots.extend(bring.snapshots);
+            pending.batch.apps.extend(bring.apps);
+            if pending.bytes > limits::BATCH_BYTES {
+                self.hurry.notify_one();
+            }
+        }
+        self.wake.notify_one();
+    }
+
+    /// Waits until everything brought so far can be read, or the store has had its time.
+    pub(super) async fn settle(&self) {
+        let brought = self.pending().brought;
+        let mut settled = self.settled.subscribe();
+        if *settled.borrow() >= brought {
+            return;
+        }
+        self.hurry.notify_one();
+        let wait = settled.wait_for(|settled| *settled >= brought);
+        if timeout(limits::SETTLE, wait).await.is_err() {
+            tracing::warn!("the store is behind with the calls that were recorded");
+        }
+    }
+
+    /// Waits a moment for more, then writes what is pending.
+    async fn turn(&self, store: &Store) {
+        tokio::select! {
+            () = self.wake.notified() => {}
+            // Looks whether the recorder is still wanted.
+            () = tokio::time::sleep(Duration::from_secs(1)) => return,
+        }
+        tokio::select! {
+            () = tokio::time::sleep(limits::FLUSH_EVERY) => {}
+            () = self.hurry.notified() => {}
+        }
+        let (mut batch, brought) = {
+            let mut pending = self.pending();
+            pending.bytes = 0;
+            (std::mem::take(&mut pending.batch), pending.brought)
+        };
+        batch.era = era(clock::now());
+        let calls = batch.calls.len();
+        if let Err(error) = store.record(batch).await {
+            self.lost.fetch_add(u64::try_from(calls).unwrap_or(u64::MAX), Ordering::Relaxed);
+            tracing::warn!(%error, calls, "recorded calls were lost");
+        }
+        self.settled.send_replace(brought);
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

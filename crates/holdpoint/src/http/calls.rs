@@ -1,0 +1,240 @@
+//! What an instrumented app asks: `/api/call/start`, `/api/call/complete`, `/api/call/event`,
+//! `/api/call/batch`.
+//!
+//! An existing client ends its program on any status of 400 or more, so only what the wire prescribes
+//! is refused. A request too large to look at is not captured, and the program goes on.
+
+pub(super) mod batch;
+pub(super) mod body;
+pub(super) mod wire;
+
+use axum::{
+    Json,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use holdpoint_engine::callpoints::{
+    AppEvent, Refused, Started,
+    call::{Complete, Process, Said, Start},
+    value::{BadItem, Format},
+};
+use serde_json::{Value, json};
+
+use self::{
+    body::Sent,
+    wire::{Fields, fingerprint},
+};
+use crate::app::App;
+
+/// How often an app polls whose polls are held, and one whose polls are not.
+const POLL_HELD_MS: u64 = 100;
+const POLL_OFTEN_MS: u64 = 25;
+
+#[utoipa::path(post, path = "/api/call/start", responses(
+    (status = 200, description = "`{call_id, action}`: `continue`, `replace` with `function_name`, or \
+        `poll` with `poll_url`", body = Value),
+    (status = 400, description = "`missing_process_identity`, `cid_not_found` with `missing_cids`, an item \
+        error, `invalid_preferred_format`", body = Value),
+))]
+pub(super) async fn start(State(app): State<App>, sent: Sent) -> Response {
+    if sent.is_cut() {
+        return uncaptured(&app).await;
+    }
+    let parsed = match sent.parse(parse_start).await {
+        Ok(Some(start)) => start,
+        Ok(None) => return no_identity(),
+        Err(refusal) => return refusal,
+    };
+    match app.engine.callpoints().await.start(parsed).await {
+        Ok(started) => Json(started_json(started)).into_response(),
+        Err(refused) => refusal(refused),
+    }
+}
+
+/// The call goes on and is not recorded: nothing of it could be read.
+async fn uncaptured(app: &App) -> Response {
+    tracing::warn!("a call is not recorded: its request is larger than is read");
+    let call_id = app.engine.callpoints().await.uncaptured();
+    Json(json!({ "call_id": call_id, "action": "continue", "captured": false })).into_response()
+}
+
+fn parse_start(fields: &Fields<'_>) -> Option<Start> {
+    let process = process(fields)?;
+    let format = match fields.text("preferred_format").as_deref() {
+        None | Some("") => Some(Format::Dill),
+        Some(word) => Format::parse(word),
+    };
+    Some(Start {
+        method_name: fields.text("method_name").unwrap_or_default(),
+        target: fields.object("target").map(|it| it.item()),
+        args: fields.items("args"),
+        kwargs: fields.named_items("kwargs"),
+        site: fields.site(),
+        signature: fields.json("signature"),
+        page_url: fields.text("page_url"),
+        format,
+        origin: fields.origin(),
+        fingerprint: match fields.text("idempotency_key") {
+            Some(key) => fingerprint(format!("{}{key}", process.key()).as_bytes()),
+            None => fingerprint(fields.bytes()),
+        },
+        process,
+    })
+}
+
+fn started_json(started: Started) -> Value {
+    match started {
+        Started::Continue { call_id } => json!({ "call_id": call_id, "action": "continue" }),
+        Started::Replace { call_id, function_name } => {
+            json!({ "call_id": call_id, "action": "replace", "function_name": function_name })
+        }
+        Started::Pause { call_id, pause_id, is_async } => {
+            let mut poll = poll_json(&pause_id, is_async);
+            if let Some(poll) = poll.as_object_mut() {
+                poll.insert("call_id".to_owned(), json!(call_id));
+            }
+            poll
+        }
+    }
+}
+
+/// The wire's word for "wait": where to ask, how often, and after how long to say so in a log.
+fn poll_json(pause_id: &str, is_async: bool) -> Value {
+    json!({
+        "action": "poll",
+        "poll_interval_ms": if is_async { POLL_OFTEN_MS } else { POLL_HELD_MS },
+        "poll_url": format!("/api/poll/{pause_id}"),
+        "timeout_ms": 60_000,
+    })
+}
+
+#[utoipa::path(post, path = "/api/call/complete", responses(
+    (status = 200, description = "`{status: \"ok\"}`, or `poll` when the call pauses after it", body = Value),
+    (status = 400, description = "An item error", body = Value),
+))]
+pub(super) async fn complete(State(app): State<App>, sent: Sent) -> Response {
+    let parsed = if sent.is_cut() {
+        tracing::warn!("a result is not captured: its request is larger than is read");
+        sent.salvaged()
+    } else {
+        match sent.parse(|fields| Some(parse_complete(fields))).await {
+            Ok(complete) => complete.unwrap_or_default(),
+            Err(refusal) => return refusal,
+        }
+    };
+    match app.engine.callpoints().await.complete(parsed).await {
+        Ok(None) => ok(),
+        Ok(Some(paused)) => Json(poll_json(&paused.pause_id, paused.is_async)).into_response(),
+        Err(refused) => refusal(refused),
+    }
+}
+
+fn parse_complete(fields: &Fields<'_>) -> Complete {
+    Complete {
+        call_id: fields.text("call_id").unwrap_or_default(),
+        status: fields.text("status"),
+        timestamp: fields.number("timestamp"),
+        process: process(fields),
+        result: fields.prefixed_item("result"),
+        exception: fields.prefixed_item("exception"),
+        exception_type: fields.text("exception_type"),
+        exception_message: fields.text("exception_message"),
+        exception_traceback: fields.text("exception_traceback"),
+    }
+}
+
+#[utoipa::path(post, path = "/api/call/event", responses(
+    (status = 200, description = "`{status: \"ok\"}`", body = Value),
+    (status = 400, description = "`missing_process_identity`, an item error", body = Value),
+))]
+pub(super) async fn event(State(app): State<App>, sent: Sent) -> Response {
+    if sent.is_cut() {
+        return ok();
+    }
+    let parsed = match sent.parse(parse_event).await {
+        Ok(Some(parsed)) => parsed,
+        Ok(None) => return no_identity(),
+        Err(refusal) => return refusal,
+    };
+    let (process, event) = parsed;
+    match app.engine.callpoints().await.event(process, event).await {
+        Ok(()) => ok(),
+        Err(refused) => refusal(refused),
+    }
+}
+
+fn parse_event(fields: &Fields<'_>) -> Option<(Process, AppEvent)> {
+    let event = AppEvent {
+        id: fields.text("event_id").or_else(|| fields.text("call_id")),
+        name: fields.text("method_name"),
+        event_type: fields.text("event_type"),
+        status: fields.text("status"),
+        timestamp: fields.number("timestamp"),
+        site: fields.site(),
+        signature: fields.json("signature"),
+        page_url: fields.text("page_url"),
+        said: Said {
+            pretty_args: fields.json("pretty_args"),
+            pretty_kwargs: fields.json("pretty_kwargs"),
+            pretty_result: fields.json("pretty_result"),
+            exception: fields.json("exception"),
+        },
+        result: fields.prefixed_item("result"),
+        exception: fields.prefixed_item("exception"),
+    };
+    Some((process(fields)?, event))
+}
+
+/// Both parts, as numbers or as text that is one.
+fn process(fields: &Fields<'_>) -> Option<Process> {
+    #[expect(clippy::cast_possible_truncation, reason = "a process id is a small integer")]
+    let pid = fields.number("process_pid")? as i64;
+    Some(Process { pid, start_time: fields.number("process_start_time")? })
+}
+
+pub(super) fn ok() -> Response {
+    Json(json!({ "status": "ok" })).into_response()
+}
+
+fn no_identity() -> Response {
+    let body = json!({
+        "error": "missing_process_identity",
+        "message": "process_pid and process_start_time are required",
+    });
+    (StatusCode::BAD_REQUEST, Json(body)).into_response()
+}
+
+fn refusal(refused: Refused) -> Response {
+    let body = match refused {
+        Refused::Missing(missing) => json!({
+            "error": "cid_not_found",
+            "missing_cids": missing,
+            "message": "Resend with full data",
+        }),
+        Refused::Item(bad) => bad_item(bad),
+        Refused::Format => json!({
+            "error": "invalid_preferred_format",
+            "message": "preferred_format must be 'dill' or 'json'",
+        }),
+    };
+    (StatusCode::BAD_REQUEST, Json(body)).into_response()
+}
+
+/// The wire's words for an item that is wrong.
+pub(super) fn bad_item(bad: BadItem) -> Value {
+    match bad {
+        BadItem::Format => json!({
+            "error": "invalid_serialization_format",
+            "message": "serialization_format must be 'dill' or 'json'",
+        }),
+        BadItem::Json => json!({ "error": "invalid_json", "message": "Invalid JSON payload" }),
+        BadItem::Dill => json!({ "error": "invalid_dill", "message": "Invalid dill payload" }),
+        BadItem::Mismatch { expected, provided } => json!({
+            "error": "cid_mismatch",
+            "message": "Provided CID does not match SHA-512 hash of data",
+            "expected_cid": expected,
+            "provided_cid": provided,
+        }),
+    }
+}

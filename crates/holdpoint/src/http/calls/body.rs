@@ -1,0 +1,147 @@
+//! The body of a request about a call: bounded in memory, read to its end whatever its size.
+//!
+//! A client that is cut off in the middle of an upload ends its program. So what is too large is
+//! read and thrown away, and the answer says what the program needs to go on.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::{
+    Json,
+    body::{Body, Bytes},
+    extract::{FromRequest, Request},
+    http::{
+        HeaderMap, StatusCode,
+        header::{CONTENT_LENGTH, CONTENT_TYPE},
+    },
+    response::{IntoResponse, Response},
+};
+use futures::StreamExt as _;
+use holdpoint_engine::{callpoints::call::Complete, limits};
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::wire::Fields;
+use crate::app::App;
+
+/// What came: all of it, or the beginning of something too large.
+pub(crate) struct Sent {
+    bytes: Bytes,
+    cut: bool,
+    /// The memory of a large one, given back when the request is done.
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+/// Kilobytes of large bodies that may be in memory at once.
+static ROOM: LazyLock<Arc<Semaphore>> =
+    LazyLock::new(|| Arc::new(Semaphore::new(limits::CALL_BODIES / 1024)));
+
+impl FromRequest<App> for Sent {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, _: &App) -> Result<Sent, Response> {
+        if !is_json(request.headers()) {
+            let error = json!({ "error": "Content-Type must be application/json" });
+            return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, Json(error)).into_response());
+        }
+        let announced = announced(request.headers());
+        let place = match announced {
+            Some(length) if length <= limits::CALL_BODY_SMALL => None,
+            // What does not say its length may be as long as is allowed.
+            length => place(length.unwrap_or(limits::CALL_BODY)).await,
+        };
+        let (bytes, cut) = read(request.into_body(), announced.unwrap_or_default()).await?;
+        Ok(Sent { bytes, cut, _place: place })
+    }
+}
+
+fn announced(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+async fn place(bytes: usize) -> Option<OwnedSemaphorePermit> {
+    let kilobytes = u32::try_from(bytes.min(limits::CALL_BODY) / 1024 + 1).unwrap_or(u32::MAX);
+    // Cannot fail: it is never closed.
+    Arc::clone(&ROOM).acquire_many_owned(kilobytes).await.ok()
+}
+
+/// All of it, or the beginning and whether there was more.
+async fn read(body: Body, announced: usize) -> Result<(Bytes, bool), Response> {
+    let mut stream = body.into_data_stream();
+    let mut whole: Vec<u8> = Vec::with_capacity(announced.min(limits::CALL_BODY));
+    let mut only: Option<Bytes> = None;
+    let mut cut = announced > limits::CALL_BODY;
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.map_err(|error| {
+            let error = json!({ "error": format!("the body could not be read: {error}") });
+            (StatusCode::BAD_REQUEST, Json(error)).into_response()
+        })?;
+        if !cut && whole.len() + chunk.len() > limits::CALL_BODY {
+            cut = true;
+        }
+        if cut {
+            let room = limits::CALL_BODY_SMALL.saturating_sub(whole.len());
+            whole.extend(chunk.iter().take(room));
+            whole.truncate(limits::CALL_BODY_SMALL);
+        } else if whole.is_empty() && only.is_none() && chunk.len() == announced {
+            // The usual case: one piece, not copied.
+            only = Some(chunk);
+        } else {
+            whole.extend_from_slice(&chunk);
+        }
+    }
+    Ok((only.unwrap_or_else(|| whole.into()), cut))
+}
+
+impl Sent {
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Reads the fields; a large body aside, because every other call waits meanwhile.
+    /// What `parse` gives none for is missing something that it needs.
+    pub(crate) async fn parse<T: Send + 'static>(
+        &self,
+        parse: impl FnOnce(&Fields<'_>) -> Option<T> + Send + 'static,
+    ) -> Result<Option<T>, Response> {
+        let bytes = self.bytes.clone();
+        let work = move || Fields::read(&bytes).map(|fields| parse(&fields));
+        let parsed = if self.bytes.len() <= limits::CALL_BODY_SMALL {
+            work()
+        } else {
+            tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err("it is not JSON".into()))
+        };
+        parsed.map_err(|error| {
+            let error = json!({ "error": format!("invalid request body: {error}") });
+            (StatusCode::BAD_REQUEST, Json(error)).into_response()
+        })
+    }
+
+    /// The body as it is, of whatever kind.
+    pub(crate) async fn json(&self) -> Result<Value, Response> {
+        let whole = self.parse(|fields| serde_json::from_slice(fields.bytes()).ok()).await?;
+        Ok(whole.unwrap_or(Value::Null))
+    }
+
+    /// The end of a call whose result was too large: its id is at the beginning.
+    pub(super) fn salvaged(&self) -> Complete {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let field = |name: &str| {
+            let (_, rest) = text.split_once(&format!("\"{name}\""))?;
+            let value = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+            value.split_once('"').map(|(value, _)| value.to_owned())
+        };
+        Complete {
+            call_id: field("call_id").unwrap_or_default(),
+            status: field("status"),
+            exception_type: field("exception_type"),
+            exception_message: field("exception_message"),
+            ..Complete::default()
+        }
+    }
+}

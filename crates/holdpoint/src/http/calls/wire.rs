@@ -1,0 +1,255 @@
+//! The fields of a request as existing clients send them: nothing is typed strictly, because a
+//! signature is a text or a number, a process id a number or a text.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    hash::{BuildHasher as _, RandomState},
+    sync::LazyLock,
+};
+
+use holdpoint_engine::{
+    callpoints::{
+        call::{Origin, Site},
+        value::{Data, Format, Item},
+    },
+    limits,
+};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::{Value, value::RawValue};
+
+/// An object's fields, each as the text it came as: only what is asked for is looked at.
+pub(crate) struct Fields<'b> {
+    bytes: &'b [u8],
+    all: Pairs<'b>,
+}
+
+/// An object's entries in their order. A dozen are found faster one by one than by a hash.
+#[derive(Default)]
+struct Pairs<'b>(Vec<(Cow<'b, str>, &'b RawValue)>);
+
+/// A name that is borrowed where it is written without escapes.
+#[derive(Deserialize)]
+struct Name<'b>(#[serde(borrow)] Cow<'b, str>);
+
+impl<'de> Deserialize<'de> for Pairs<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Pairs<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Pairs<'de>, M::Error> {
+                let mut pairs = Vec::with_capacity(16);
+                while let Some((Name(name), value)) = map.next_entry()? {
+                    pairs.push((name, value));
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// The same for the same bytes, for as long as this process lives.
+pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
+    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    HASHER.hash_one(bytes)
+}
+
+impl<'b> Fields<'b> {
+    /// Falsy JSON counts as an empty object, as it does to existing servers.
+    pub(super) fn read(bytes: &'b [u8]) -> Result<Fields<'b>, String> {
+        let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+        match text.trim() {
+            "[]" | "null" | "0" | "false" | "\"\"" => {
+                return Ok(Fields { bytes, all: Pairs::default() });
+            }
+            _ => {}
+        }
+        let all = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        Ok(Fields { bytes, all })
+    }
+
+    fn of(raw: &'b RawValue) -> Option<Fields<'b>> {
+        let all = serde_json::from_str(raw.get()).ok()?;
+        Some(Fields { bytes: raw.get().as_bytes(), all })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.bytes
+    }
+
+    fn raw(&self, name: &str) -> Option<&'b RawValue> {
+        let found = self.all.0.iter().rev().find(|(known, _)| known == name);
+        found.map(|(_, raw)| *raw).filter(|raw| raw.get() != "null")
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.all.0.iter().any(|(known, _)| known == name)
+    }
+
+    /// Text that is not empty.
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        let text: String = serde_json::from_str(self.raw(name)?.get()).ok()?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// A number, or text that is one.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        let text = self.raw(name)?.get();
+        let bare = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or(text);
+        bare.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    pub(crate) fn json(&self, name: &str) -> Value {
+        let value = self.raw(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        value.unwrap_or(Value::Null)
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.raw(name).is_some_and(|raw| raw.get() == "true")
+    }
+
+    pub(crate) fn object(&self, name: &str) -> Option<Fields<'b>> {
+        Fields::of(self.raw(name)?)
+    }
+
+    pub(super) fn objects(&self, name: &str) -> Vec<Option<Fields<'b>>> {
+        let list: Option<Vec<&RawValue>> =
+            self.raw(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        list.unwrap_or_default().into_iter().map(Fields::of).collect()
+    }
+
+    /// This object as a value.
+    pub(super) fn item(&self) -> Item {
+        self.item_named(|field| field.to_owned())
+    }
+
+    /// A value whose fields are `result_cid`, `result_data`, …
+    pub(crate) fn prefixed_item(&self, prefix: &str) -> Item {
+        self.item_named(|field| format!("{prefix}_{field}"))
+    }
+
+    fn item_named(&self, named: impl Fn(&str) -> String) -> Item {
+        let data = match self.raw(&named("data")) {
+            None => Data::Absent,
+            Some(raw) => serde_json::from_str(raw.get()).map_or(Data::Other, Data::Text),
+        };
+        let format = match self.text(&named("serialization_format")) {
+            None => Some(Format::Dill),
+            Some(word) => Format::parse(&word),
+        };
+        let client_ref = Some(self.json(&named("client_ref"))).filter(|it| !it.is_null());
+        Item { cid: self.text(&named("cid")), data, format, client_ref }
+    }
+
+    pub(super) fn items(&self, name: &str) -> Vec<Item> {
+        let item = |fields: Option<Fields<'_>>| fields.map(|it| it.item()).unwrap_or_default();
+        self.objects(name).into_iter().map(item).collect()
+    }
+
+    pub(super) fn named_items(&self, name: &str) -> Vec<(String, Item)> {
+        let item = |(name, raw): (String, &'b RawValue)| {
+            (name, Fields::of(raw).map(|it| it.item()).unwrap_or_default())
+        };
+        self.named(name).into_iter().map(item).collect()
+    }
+
+    /// An object's entries in their order.
+    pub(super) fn named(&self, name: &str) -> Vec<(String, &'b RawValue)> {
+        let entries: Option<Pairs<'b>> =
+            self.raw(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let entries = entries.unwrap_or_default().0.into_iter();
+        entries.map(|(name, raw)| (name.into_owned(), raw)).collect()
+    }
+
+    pub(super) fn site(&self) -> Site {
+        let Some(site) = self.object("call_site") else { return Site::default() };
+        Site {
+            timestamp: site.number("timestamp"),
+            target_cid: site.text("target_cid"),
+            page_url: site.text("page_url"),
+            stack: site.raw("stack_trace").map(|raw| stack(raw.get())),
+        }
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        let json = |name| Some(self.json(name)).filter(|value| !value.is_null());
+        Origin {
+            call_type: self.text("call_type"),
+            thread_id: json("thread_id"),
+            thread_name: self.text("thread_name"),
+            task: json("task"),
+            client: self.text("client"),
+            is_async: self.flag("async"),
+        }
+    }
+}
+
+/// A stack as it came, or its innermost frames where there are too many.
+fn stack(text: &str) -> String {
+    if text.len() <= limits::STACK_BYTES {
+        return text.to_owned();
+    }
+    let frames: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+    let mut kept = String::from("[");
+    for frame in frames {
+        if kept.len() + frame.get().len() + 2 > limits::STACK_BYTES {
+            break;
+        }
+        if kept.len() > 1 {
+            kept.push(',');
+        }
+        kept.push_str(frame.get());
+    }
+    kept + "]"
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_typed_strictly() {
+        let body = br#"{"process_pid": "42", "process_start_time": 1.5, "signature": 2,
+            "method_name": "f", "target": 7, "args": [{"cid": "a"}, "x", 3],
+            "kwargs": {"b": {"cid": "c", "data": 5}, "a": {}}}"#;
+        let fields = Fields::read(body).unwrap();
+        assert_eq!(fields.number("process_pid"), Some(42.0));
+        assert_eq!(fields.json("signature"), json!(2));
+        assert!(fields.object("target").is_none());
+        assert_eq!(fields.items("args").len(), 3);
+        let named = fields.named_items("kwargs");
+        assert_eq!(named.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(named[0].1.data, Data::Other);
+    }
+
+    #[test]
+    fn falsy_bodies_are_empty_and_others_are_refused() {
+        for body in ["[]", "null", "0", " false ", "\"\"", "{}"] {
+            assert!(!Fields::read(body.as_bytes()).unwrap().has("x"), "{body}");
+        }
+        for body in ["[1]", "5", "\"x\"", "{", "{\"a\": }"] {
+            assert!(Fields::read(body.as_bytes()).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_deep_stack_is_cut_to_its_inner_frames() {
+        let frames: Vec<Value> =
+            (0..10_000).map(|n| json!({ "lineno": n, "function": "f".repeat(40) })).collect();
+        let cut = stack(&json!(frames).to_string());
+        assert!(cut.len() <= limits::STACK_BYTES);
+        let kept: Vec<Value> = serde_json::from_str(&cut).unwrap();
+        assert_eq!(kept[0]["lineno"], 0);
+    }
+}

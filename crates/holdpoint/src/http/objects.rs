@@ -1,0 +1,75 @@
+//! Captured values and live objects: `/api/objects`, one value by CID and path, an object's history.
+
+use axum::{
+    Json,
+    extract::{Path, Query, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use holdpoint_engine::callpoints::Inspected;
+use serde::Deserialize;
+use serde_json::json;
+use utoipa::IntoParams;
+
+use super::{error, trouble};
+use crate::app::App;
+
+#[utoipa::path(get, path = "/api/objects", responses(
+    (status = 200, description = "`{objects}`: every live object at its last moment, newest first", body = Value),
+))]
+pub(super) async fn list(State(app): State<App>) -> Response {
+    match app.engine.callpoints().await.objects().await {
+        Ok(objects) => Json(json!({ "objects": objects })).into_response(),
+        Err(error) => trouble(&error),
+    }
+}
+
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct Inside {
+    /// Further in, as Python writes it: `.items[0]['price']`.
+    path: Option<String>,
+}
+
+#[utoipa::path(get, path = "/api/objects/{cid}", params(
+    ("cid" = String, Path, description = "The value"), Inside,
+), responses(
+    (status = 200, description = "`{cid, type, repr, attributes}`", body = Value),
+    (status = 404, description = "`cid_not_found`, `path_not_found`", body = Value),
+))]
+pub(super) async fn one(
+    State(app): State<App>,
+    Path(cid): Path<String>,
+    Query(inside): Query<Inside>,
+) -> Response {
+    let path = inside.path.unwrap_or_default();
+    match app.engine.callpoints().await.inspect(&cid, &path).await {
+        Ok(Inspected::Found(found)) => Json(found).into_response(),
+        Ok(Inspected::NoSuchValue) => error(StatusCode::NOT_FOUND, "cid_not_found"),
+        Ok(Inspected::NoSuchPath { why }) => {
+            let body = json!({ "error": "path_not_found", "message": why, "cid": cid });
+            (StatusCode::NOT_FOUND, Json(body)).into_response()
+        }
+        Err(error) => trouble(&error),
+    }
+}
+
+#[utoipa::path(get, path = "/api/objects/{process_key}/{client_ref}/history", params(
+    ("process_key" = String, Path, description = "The app"),
+    ("client_ref" = String, Path, description = "The object, as the app numbers it"),
+), responses(
+    (status = 200, description = "`{history}`: each moment at which a call had the object, oldest first",
+        body = Value),
+))]
+pub(super) async fn history(
+    State(app): State<App>,
+    Path((process, client_ref)): Path<(String, String)>,
+) -> Response {
+    match app.engine.callpoints().await.history(&process, &client_ref).await {
+        Ok(history) => Json(json!({
+            "process_key": process, "client_ref": client_ref, "history": history,
+        }))
+        .into_response(),
+        Err(error) => trouble(&error),
+    }
+}

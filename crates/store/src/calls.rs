@@ -1,0 +1,391 @@
+//! Records of intercepted calls: written in batches, read newest first.
+//!
+//! What a search or an order needs is a column; the rest is the caller's, in `body`.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params, params_from_iter};
+
+use crate::{
+    cid::Cid,
+    error::{Refusal, StoreError},
+    store::Store,
+    values::{self, Folder, NewValue},
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub call_id: String,
+    pub process: String,
+    pub name: String,
+    /// The caller's word: `call`, `event`.
+    pub kind: &'static str,
+    pub status: String,
+    pub thread: Option<String>,
+    /// Seconds since 1970, by the clock of the app.
+    pub started_at: f64,
+    pub completed_at: f64,
+    pub line: String,
+    pub cids: Vec<Cid>,
+    pub body: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallRow {
+    /// Grows with each record; the cursor of a page.
+    pub id: i64,
+    pub call_id: String,
+    pub process: String,
+    pub name: String,
+    pub kind: String,
+    pub status: String,
+    pub thread: Option<String>,
+    pub started_at: f64,
+    pub completed_at: f64,
+    pub line: String,
+    pub cids: Vec<Cid>,
+    /// Empty when it was not asked for.
+    pub body: String,
+}
+
+/// One live object at one moment of one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Snapshot {
+    pub process: String,
+    pub client_ref: String,
+    pub at: f64,
+    pub call_id: String,
+    pub name: String,
+    pub role: &'static str,
+    /// The number of an argument, the name of a keyword.
+    pub place: Option<String>,
+    pub cid: Cid,
+}
+
+/// An app whose calls are recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct App {
+    pub process: String,
+    pub pid: i64,
+    pub started_at: f64,
+    pub page_url: Option<String>,
+    /// What the app says of itself, as JSON text.
+    pub about: Option<String>,
+    pub seen_at: f64,
+}
+
+/// What one commit takes.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub era: i64,
+    pub values: Vec<NewValue>,
+    /// Values that are kept already and were used again.
+    pub used: Vec<Cid>,
+    pub calls: Vec<Call>,
+    pub snapshots: Vec<Snapshot>,
+    pub apps: Vec<App>,
+}
+
+/// Which records; everything that is set must hold.
+#[derive(Debug, Clone, Default)]
+pub struct CallQuery {
+    pub call_id: Option<String>,
+    pub name: Option<String>,
+    pub process: Option<String>,
+    pub status: Option<String>,
+    pub kind: Option<&'static str>,
+    /// Words that are all in the record's line, in any case.
+    pub search: Option<String>,
+    /// Completed at or after, at or before: seconds since 1970.
+    pub since: Option<f64>,
+    pub until: Option<f64>,
+    /// Only records older than this one: the next page.
+    pub before: Option<i64>,
+    pub limit: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallPage {
+    /// Newest first.
+    pub rows: Vec<CallRow>,
+    /// How many match, whichever page is shown.
+    pub total: u64,
+}
+
+impl Store {
+    /// Writes a batch as one; answers when it is committed.
+    pub async fn record(&self, batch: Batch) -> Result<(), StoreError> {
+        let folder = self.folder.clone();
+        self.write("record calls", move |connection| record(connection, &folder, &batch)).await
+    }
+
+    pub async fn calls(&self, query: CallQuery) -> Result<CallPage, StoreError> {
+        self.read("list calls", move |connection| {
+            let mut counted = Clauses::of(&query);
+            let total = counted.count(connection)?;
+            if let Some(before) = query.before {
+                counted.push("id < ?", before);
+            }
+            let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
+            let sql = format!("SELECT * FROM calls {} ORDER BY id DESC LIMIT ?", counted.text());
+            counted.values.push(Box::new(limit));
+            let mut select = connection.prepare_cached(&sql)?;
+            let rows = select.query_map(params_from_iter(&counted.values), row)?;
+            Ok(CallPage { rows: rows.collect::<Result<_, _>>()?, total })
+        })
+        .await
+    }
+
+    /// The newest record of that call.
+    pub async fn call(&self, call_id: String) -> Result<Option<CallRow>, StoreError> {
+        self.read("read a call", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT * FROM calls WHERE call_id = ?1 ORDER BY id DESC LIMIT 1",
+            )?;
+            Ok(select.query_row([call_id], row).optional()?)
+        })
+        .await
+    }
+
+    /// The newest `limit` records of one app in the order they began, and how many there are.
+    pub async fn calls_of(
+        &self,
+        process: String,
+        limit: usize,
+    ) -> Result<(Vec<CallRow>, u64), StoreError> {
+        self.read("read an app's calls", move |connection| {
+            let total = connection
+                .prepare_cached("SELECT count(*) FROM calls WHERE process = ?1")?
+                .query_row([&process], |row| row.get(0))?;
+            let mut select = connection.prepare_cached(
+                "SELECT *, '' AS body FROM (SELECT id, call_id, process, name, kind, status, thread,
+                        started_at, completed_at, line, cids FROM calls
+                        WHERE process = ?1 ORDER BY started_at DESC LIMIT ?2)
+                 ORDER BY started_at, id",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = select.query_map(params![process, limit], row)?;
+            Ok((rows.collect::<Result<_, _>>()?, total))
+        })
+        .await
+    }
+
+    /// The apps, the last heard of first, with how many records each has.
+    pub async fn apps(&self, limit: usize) -> Result<Vec<(App, u64)>, StoreError> {
+        self.read("list apps", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT *, (SELECT count(*) FROM calls WHERE calls.process = apps.process) AS calls
+                 FROM apps ORDER BY seen_at DESC LIMIT ?1",
+            )?;
+            let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                let app = App {
+                    process: row.get("process")?,
+                    pid: row.get("pid")?,
+                    started_at: row.get("started_at")?,
+                    page_url: row.get("page_url")?,
+                    about: row.get("about")?,
+                    seen_at: row.get("seen_at")?,
+                };
+                Ok((app, row.get("calls")?))
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// What became of one live object, oldest first; at most the newest `limit`.
+    pub async fn snapshots(
+        &self,
+        process: String,
+        client_ref: String,
+        limit: usize,
+    ) -> Result<Vec<Snapshot>, StoreError> {
+        self.read("read an object's history", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT * FROM (SELECT * FROM snapshots WHERE process = ?1 AND client_ref = ?2
+                                ORDER BY id DESC LIMIT ?3) ORDER BY id",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = select.query_map(params![process, client_ref, limit], snapshot)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    /// The last moment of each live object, the newest first.
+    pub async fn objects(&self, limit: usize) -> Result<Vec<Snapshot>, StoreError> {
+        self.read("list objects", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT * FROM snapshots WHERE id IN
+                   (SELECT max(id) FROM snapshots GROUP BY process, client_ref)
+                 ORDER BY id DESC LIMIT ?1",
+            )?;
+            let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], snapshot)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+}
+
+fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(), Refusal> {
+    for value in &batch.values {
+        values::insert(connection, folder, batch.era, value)?;
+    }
+    for cid in &batch.used {
+        values::touch(connection, batch.era, *cid)?;
+    }
+    for app in &batch.apps {
+        save_app(connection, app)?;
+    }
+    for call in &batch.calls {
+        insert(connection, batch.era, call)?;
+    }
+    let mut take = connection.prepare_cached(
+        "INSERT INTO snapshots (era, process, client_ref, at, call_id, name, role, place, cid)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    for it in &batch.snapshots {
+        let Snapshot { process, client_ref, at, call_id, name, role, place, cid } = it;
+        take.execute(params![batch.era, process, client_ref, at, call_id, name, role, place, cid])?;
+    }
+    Ok(())
+}
+
+fn insert(connection: &Connection, era: i64, it: &Call) -> rusqlite::Result<()> {
+    let cids: Vec<u8> = it.cids.iter().flat_map(|cid| cid.0).collect();
+    connection
+        .prepare_cached(
+            "INSERT INTO calls (era, call_id, process, name, kind, status, thread, started_at,
+                                completed_at, line, cids, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        )?
+        .execute(params![
+            era,
+            it.call_id,
+            it.process,
+            it.name,
+            it.kind,
+            it.status,
+            it.thread,
+            it.started_at,
+            it.completed_at,
+            it.line,
+            cids,
+            it.body
+        ])?;
+    Ok(())
+}
+
+fn save_app(connection: &Connection, it: &App) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "INSERT INTO apps (process, pid, started_at, page_url, about, seen_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (process) DO UPDATE SET
+               page_url = ifnull(excluded.page_url, page_url),
+               about = ifnull(excluded.about, about), seen_at = excluded.seen_at",
+        )?
+        .execute(params![it.process, it.pid, it.started_at, it.page_url, it.about, it.seen_at])?;
+    Ok(())
+}
+
+/// Conditions with their values, in the order of the question marks.
+#[derive(Default)]
+struct Clauses {
+    all: Vec<&'static str>,
+    values: Vec<Box<dyn ToSql>>,
+}
+
+impl Clauses {
+    fn of(query: &CallQuery) -> Clauses {
+        let mut clauses = Clauses::default();
+        let texts = [
+            ("call_id = ?", &query.call_id),
+            ("name = ?", &query.name),
+            ("process = ?", &query.process),
+            ("status = ?", &query.status),
+        ];
+        for (clause, value) in texts {
+            if let Some(value) = value {
+                clauses.push(clause, value.clone());
+            }
+        }
+        if let Some(kind) = query.kind {
+            clauses.push("kind = ?", kind);
+        }
+        if let Some(since) = query.since {
+            clauses.push("completed_at >= ?", since);
+        }
+        if let Some(until) = query.until {
+            clauses.push("completed_at <= ?", until);
+        }
+        for word in query.search.as_deref().unwrap_or_default().split_whitespace() {
+            clauses.push("line LIKE ? ESCAPE '\\'", like(word));
+        }
+        clauses
+    }
+
+    fn push(&mut self, clause: &'static str, value: impl ToSql + 'static) {
+        self.all.push(clause);
+        self.values.push(Box::new(value));
+    }
+
+    fn text(&self) -> String {
+        if self.all.is_empty() {
+            String::new()
+        } else {
+            format!("WHERE {}", self.all.join(" AND "))
+        }
+    }
+
+    fn count(&self, connection: &Connection) -> rusqlite::Result<u64> {
+        let sql = format!("SELECT count(*) FROM calls {}", self.text());
+        connection.prepare_cached(&sql)?.query_row(params_from_iter(&self.values), |row| row.get(0))
+    }
+}
+
+/// The pattern that finds `word` anywhere, taken by the letter.
+pub(crate) fn like(word: &str) -> String {
+    let mut pattern = String::with_capacity(word.len() + 2);
+    pattern.push('%');
+    for letter in word.chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern.push('%');
+    pattern
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<CallRow> {
+    let cids: Vec<u8> = row.get("cids")?;
+    let (cids, _) = cids.as_chunks::<64>();
+    Ok(CallRow {
+        id: row.get("id")?,
+        call_id: row.get("call_id")?,
+        process: row.get("process")?,
+        name: row.get("name")?,
+        kind: row.get("kind")?,
+        status: row.get("status")?,
+        thread: row.get("thread")?,
+        started_at: row.get("started_at")?,
+        completed_at: row.get("completed_at")?,
+        line: row.get("line")?,
+        cids: cids.iter().map(|cid| Cid(*cid)).collect(),
+        body: row.get("body")?,
+    })
+}
+
+fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
+    let role: String = row.get("role")?;
+    let roles = ["target", "arg", "kwarg", "result", "exception"];
+    Ok(Snapshot {
+        process: row.get("process")?,
+        client_ref: row.get("client_ref")?,
+        at: row.get("at")?,
+        call_id: row.get("call_id")?,
+        name: row.get("name")?,
+        role: roles.into_iter().find(|known| *known == role).unwrap_or("arg"),
+        place: row.get("place")?,
+        cid: row.get("cid")?,
+    })
+}

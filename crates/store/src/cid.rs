@@ -1,0 +1,82 @@
+//! The name of a value: the SHA-512 of its bytes.
+
+use std::fmt;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+/// 64 bytes; written as 128 lowercase hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Cid(pub [u8; 64]);
+
+impl Cid {
+    pub fn parse(text: &str) -> Option<Cid> {
+        let digits = text.as_bytes();
+        if digits.len() != 128 {
+            return None;
+        }
+        let mut bytes = [0; 64];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            let [high, low] = pair else { return None };
+            *byte = nibble(*high)? << 4 | nibble(*low)?;
+        }
+        Some(Cid(bytes))
+    }
+
+    /// The first eight bytes, as the index keeps them.
+    pub(crate) fn head(&self) -> i64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        i64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+}
+
+fn nibble(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}
+
+impl fmt::Display for Cid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+        let text: String =
+            self.0.iter().flat_map(|it| [digit(it >> 4), digit(it & 15)]).map(char::from).collect();
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Debug for Cid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl ToSql for Cid {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0)))
+    }
+}
+
+impl FromSql for Cid {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        let found = bytes.try_into().map_err(|_| FromSqlError::InvalidType)?;
+        Ok(Cid(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_reads_back_and_nothing_else_does() {
+        let cid = Cid(std::array::from_fn(|at| u8::try_from(at * 3 % 256).unwrap()));
+        let text = cid.to_string();
+        assert_eq!((text.len(), Cid::parse(&text)), (128, Some(cid)));
+        assert_eq!(Cid::parse(&text.to_uppercase()), None);
+        assert_eq!(Cid::parse(&text[1..]), None);
+    }
+}
