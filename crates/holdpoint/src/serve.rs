@@ -104,14 +104,16 @@ impl Served {
         if let Some(url) = app.base_url() {
             tracing::info!("listening on {url}");
         }
-        let router = http::router(app.clone(), guard, with_sse);
+        // Made here, once: a router as it is would be built anew for each connection.
+        let service = http::router(app.clone(), guard, with_sse).into_make_service();
         let mut tasks = JoinSet::new();
         for listener in listen::Bounded::all(listeners) {
-            let router = router.clone();
+            let service = service.clone();
             let stop = app.shutdown.clone().cancelled_owned();
             // Ended by the shutdown token, awaited or aborted in `stop`.
             tasks.spawn(async move {
-                if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stop).await
+                if let Err(error) =
+                    axum::serve(listener, service).with_graceful_shutdown(stop).await
                 {
                     tracing::error!(%error, "HTTP failed");
                 }

@@ -95,7 +95,7 @@ impl Store {
 
     /// Everything about functions, for a server that starts.
     pub async fn kept_callpoints(&self) -> Result<Kept, StoreError> {
-        self.read("read callpoints", |connection| Ok(kept(connection)?)).await
+        self.read("read callpoints", kept).await
     }
 
     pub async fn save_repl(&self, row: ReplRow) -> Result<(), StoreError> {

@@ -77,6 +77,6 @@ mod tests {
         let text = cid.to_string();
         assert_eq!((text.len(), Cid::parse(&text)), (128, Some(cid)));
         assert_eq!(Cid::parse(&text.to_uppercase()), None);
-        assert_eq!(Cid::parse(&text[1..]), None);
+        assert_eq!(Cid::parse(text.trim_start_matches('0')), None);
     }
 }

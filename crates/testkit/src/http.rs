@@ -1,7 +1,7 @@
 //! HTTP/1.1 by hand, so that tests choose every header themselves.
 
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    io::{self, BufRead as _, BufReader, Read as _, Write as _},
     net::{IpAddr, Ipv4Addr, TcpStream},
 };
 
@@ -68,10 +68,10 @@ impl<'a> Request<'a> {
         self
     }
 
-    fn open(&self, connection: &str) -> TcpStream {
-        let mut stream = TcpStream::connect((self.address, self.port)).expect("a connection");
-        stream.set_read_timeout(Some(DEADLINE)).unwrap();
-        stream.set_nodelay(true).unwrap();
+    fn open(&self, connection: &str) -> io::Result<TcpStream> {
+        let mut stream = TcpStream::connect((self.address, self.port))?;
+        stream.set_read_timeout(Some(DEADLINE))?;
+        stream.set_nodelay(true)?;
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             head += &format!("Host: localhost:{}\r\n", self.port);
@@ -84,27 +84,32 @@ impl<'a> Request<'a> {
         }
         head += &format!("Connection: {connection}\r\n\r\n");
         // A server may refuse and close before it has read a large body.
-        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(head.as_bytes())?;
         stream.write_all(self.body.as_bytes()).unwrap_or_default();
-        stream
+        Ok(stream)
     }
 
     /// One exchange on a connection of its own.
     pub fn send(self) -> Response {
-        let mut reader = BufReader::new(self.open("close"));
-        let (status, headers) = head(&mut reader);
+        self.try_send().expect("an exchange")
+    }
+
+    /// The same, of a server that may be gone.
+    pub fn try_send(self) -> io::Result<Response> {
+        let mut reader = BufReader::new(self.open("close")?);
+        let (status, headers) = head(&mut reader)?;
         let mut body = Vec::new();
         // A refused upload may end in a reset; what came before it is the answer.
         reader.read_to_end(&mut body).map(drop).unwrap_or_default();
         let body = String::from_utf8_lossy(&body).into_owned();
         let body = if is_chunked(&headers) { unchunk(&body) } else { body };
-        Response { status, headers, body }
+        Ok(Response { status, headers, body })
     }
 
     /// Opens an event stream and reads its head.
     pub fn stream(self) -> Events {
-        let mut reader = BufReader::new(self.open("keep-alive"));
-        let (status, headers) = head(&mut reader);
+        let mut reader = BufReader::new(self.open("keep-alive").expect("a connection"));
+        let (status, headers) = head(&mut reader).expect("a head");
         Events { status, headers, reader }
     }
 }
@@ -163,15 +168,19 @@ impl Events {
     }
 }
 
-fn head(reader: &mut BufReader<TcpStream>) -> (u16, Vec<(String, String)>) {
+fn head(reader: &mut BufReader<TcpStream>) -> io::Result<(u16, Vec<(String, String)>)> {
     let mut line = String::new();
-    reader.read_line(&mut line).expect("a status line");
+    if reader.read_line(&mut line)? == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let status = line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).unwrap_or_default();
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
-        reader.read_line(&mut line).expect("a header");
-        let Some((name, value)) = line.trim_end().split_once(':') else { return (status, headers) };
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(':') else {
+            return Ok((status, headers));
+        };
         headers.push((name.to_owned(), value.trim().to_owned()));
     }
 }

@@ -10,6 +10,7 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
+pub mod calls;
 pub mod debug;
 pub mod http;
 pub mod listen;

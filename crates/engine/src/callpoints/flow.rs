@@ -598,7 +598,8 @@ impl State {
         let mut flight = self.flights.calls.remove(call_id)?;
         self.flights.again.remove(&flight.fingerprint);
         if let Some(pause) = &flight.pause {
-            flight.repl_sessions.extend(self.repls.sessions_of(pause));
+            let waiting = self.pauses.get(pause);
+            flight.repl_sessions.extend(waiting.into_iter().flat_map(|it| it.sessions.clone()));
             self.pauses.forget(pause);
         }
         Some(flight)

@@ -337,7 +337,7 @@ impl Callpoints {
             return Resumed::NoSuchAction;
         };
         let word = action.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let Some(pause) = self.state().pauses.decide(id, action) else { return self.unresumed(id) };
+        let Some(pause) = self.state().decide(id, action) else { return self.unresumed(id) };
         self.after_decision(&pause, &word).await;
         Resumed::Done { action: word }
     }
@@ -358,7 +358,7 @@ impl Callpoints {
 
     /// Goes on without a decision, because there will be none.
     pub(super) fn release(&self, id: &str, why: &'static str) {
-        let released = self.state().pauses.decide(id, json!({ "action": "continue" }));
+        let released = self.state().decide(id, json!({ "action": "continue" }));
         if let Some(pause) = released {
             tracing::info!(name = pause.call.name, why, "a paused call goes on");
             pause.wake();
@@ -388,6 +388,15 @@ impl Callpoints {
 }
 
 impl State {
+    /// Decides, and lets the call know which sessions looked into it.
+    fn decide(&mut self, id: &str, action: Value) -> Option<Pause> {
+        let pause = self.pauses.decide(id, action)?;
+        if let Some(flight) = self.flights.calls.get_mut(&pause.call.id) {
+            flight.repl_sessions.extend(pause.sessions.iter().cloned());
+        }
+        Some(pause)
+    }
+
     /// The paused calls whose app has not been heard of for longer than `silence`.
     pub(super) fn silent(&self, silence: Duration) -> Vec<(String, i64, String)> {
         let quiet = |pause: &&Pause| {

@@ -67,6 +67,18 @@ async fn a_file_of_version_2_is_read() {
     assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint, bounded);
 }
 
+/// It knows nothing of calls.
+#[tokio::test]
+async fn a_file_of_version_3_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_3.sql")).unwrap();
+    let store = open(&path);
+    assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint.max_notifications, 9);
+    assert_eq!(store.call_stats().await.unwrap().calls, 0);
+    assert!(store.kept_callpoints().await.unwrap().callpoints.is_empty());
+}
+
 #[tokio::test]
 async fn any_sqlite_tool_reads_it_while_it_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -84,7 +96,7 @@ async fn any_sqlite_tool_reads_it_while_it_is_open() {
         output => output.unwrap(),
     };
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(shown.trim(), "[('app.py', 41)] (3,) ('ok',)", "{:?}", output.stderr);
+    assert_eq!(shown.trim(), "[('app.py', 41)] (4,) ('ok',)", "{:?}", output.stderr);
 }
 
 /// `make` leaves a database at the path it is given; it must be refused with `text` and every
@@ -159,7 +171,7 @@ fn another_applications_database_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let text = "`DB` has schema version 7; this Holdpoint knows up to 3";
+    let text = "`DB` has schema version 7; this Holdpoint knows up to 4";
     refused(text, |path| {
         ours(path);
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();
@@ -180,7 +192,7 @@ fn a_damaged_file_is_refused() {
     refused("`DB` is damaged: Tree 2 page 2: btreeInitPage() returns error code 11", |path| {
         ours(path);
         let mut bytes = fs::read(path).unwrap();
-        bytes[4096..].fill(42);
+        bytes[4096..8192].fill(42);
         fs::write(path, bytes).unwrap();
     });
 }

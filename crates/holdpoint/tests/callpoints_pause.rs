@@ -1,0 +1,302 @@
+//! Paused calls: who waits, for how long, what a decision does, and apps that are gone.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on should stop where it stands"
+)]
+
+use std::{process::Command, thread::JoinHandle};
+
+use holdpoint_testkit::{
+    calls::{Wire, cid, item, merge, now},
+    process::Process,
+    until,
+};
+use serde_json::{Value, json};
+
+const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
+
+fn serve() -> (Process, Wire) {
+    let mut process = Process::start(BIN, &["serve", "--port", "0"]);
+    let port = process.port();
+    (process, Wire::new(port))
+}
+
+/// Starts a call that pauses; its pause and its call.
+fn pause(wire: &Wire, name: &str, args: &[Value]) -> (String, Value) {
+    wire.add(name, "stop");
+    let started = wire.start(name, args);
+    assert_eq!(started["action"], "poll", "{started}");
+    let url = started["poll_url"].as_str().unwrap();
+    (url.strip_prefix("/api/poll/").unwrap().to_owned(), started)
+}
+
+fn poll(wire: &Wire, id: &str, hold_s: u32) -> JoinHandle<Value> {
+    let (wire, path) = (wire.clone(), format!("/api/poll/{id}?hold_s={hold_s}"));
+    std::thread::spawn(move || wire.get(&path))
+}
+
+/// Continues and says what the app is told.
+fn decide(wire: &Wire, id: &str, body: Value) -> Value {
+    let answer = wire.ok(&format!("/api/paused/{id}/continue"), body);
+    assert_eq!((&answer["status"], &answer["pause_id"]), (&json!("ok"), &json!(id)));
+    let polled = wire.get(&format!("/api/poll/{id}"));
+    assert_eq!(polled["status"], "ready");
+    polled["action"].clone()
+}
+
+#[test]
+fn a_pause_has_the_shape_of_the_wire() {
+    let (_process, wire) = serve();
+    let (id, started) = pause(&wire, "f", &[json!({ "price": 1.5 })]);
+    assert_eq!(started["timeout_ms"], 60_000);
+    assert_eq!(started["poll_interval_ms"], 100);
+    assert!(started["call_id"].is_string());
+    let paused = wire.paused();
+    assert_eq!(paused["id"], json!(id));
+    assert!(paused["paused_at"].as_f64().unwrap() > 1e9);
+    assert_eq!(paused["repl_sessions"], json!([]));
+    let data = &paused["call_data"];
+    assert_eq!(data["method_name"], "f");
+    assert_eq!(data["pretty_args"], json!([{ "price": 1.5 }]));
+    assert_eq!((&data["pause_reason"], &paused["phase"]), (&json!("breakpoint"), &json!("before")));
+    assert_eq!(data["call_id"], started["call_id"]);
+    for field in [
+        "target",
+        "pretty_target",
+        "args",
+        "kwargs",
+        "pretty_kwargs",
+        "signature",
+        "call_site",
+        "page_url",
+        "preferred_format",
+        "process_pid",
+        "process_start_time",
+        "process_key",
+    ] {
+        assert!(data.get(field).is_some(), "{field}");
+    }
+    assert!(data.get("pretty_result").is_none());
+    assert_eq!(wire.get(&format!("/api/poll/{id}?hold_s=0")), json!({ "status": "waiting" }));
+}
+
+#[test]
+fn a_held_poll_hears_the_decision() {
+    let (_process, wire) = serve();
+    let (id, _) = pause(&wire, "f", &[]);
+    let held = poll(&wire, &id, 20);
+    until("a poll that is held", || {
+        wire.paused()["last_seen_s"].as_f64().filter(|seen| *seen == 0.0)
+    });
+    wire.ok(&format!("/api/paused/{id}/continue"), json!({}));
+    assert_eq!(
+        held.join().unwrap(),
+        json!({ "status": "ready", "action": { "action": "continue" } })
+    );
+    // A peek: as often as it is asked, until the call ends.
+    assert_eq!(wire.get(&format!("/api/poll/{id}"))["status"], "ready");
+    assert_eq!(wire.get("/api/paused")["paused"], json!([]));
+}
+
+#[test]
+fn every_action_of_the_table() {
+    let (_process, wire) = serve();
+    let five = item(&json!(5));
+    let paused = || pause(&wire, "f", &[json!(1)]).0;
+    assert_eq!(decide(&wire, &paused(), json!({})), json!({ "action": "continue" }));
+    let skip = decide(&wire, &paused(), json!({ "action": "skip", "fake_result": 5 }));
+    assert_eq!(
+        skip,
+        json!({
+            "action": "skip", "fake_result": 5, "fake_result_cid": five["cid"],
+            "fake_result_data": "5", "fake_result_serialization_format": "json",
+        })
+    );
+    let raise =
+        json!({ "action": "raise", "exception_type": "KeyError", "exception_message": "no" });
+    assert_eq!(decide(&wire, &paused(), raise.clone()), raise);
+    let replace =
+        decide(&wire, &paused(), json!({ "action": "skip", "replacement_function": "g" }));
+    assert_eq!(replace, json!({ "action": "replace", "function_name": "g" }));
+    let modify = decide(&wire, &paused(), json!({ "action": "modify", "modified_args": [5] }));
+    assert_eq!(modify["modified_args"], json!([five]));
+    assert_eq!(modify["modified_kwargs"], json!({}));
+    // "continue" with other arguments is no plain continue.
+    let quiet = decide(&wire, &paused(), json!({ "modified_args": [{ "cid": "mine" }] }));
+    assert_eq!(quiet["action"], "modify");
+    assert_eq!(quiet["modified_args"], json!([{ "cid": "mine" }]));
+    let id = paused();
+    let (status, refused) =
+        wire.post(&format!("/api/paused/{id}/continue"), json!({ "action": "explode" }));
+    assert_eq!((status, &refused["error"]), (400, &json!("invalid_action")));
+    assert_eq!(wire.paused()["id"], json!(id));
+}
+
+/// B19: a page gets the other half with its data, because it keeps none.
+#[test]
+fn half_a_change_keeps_the_other_half() {
+    let (_process, wire) = serve();
+    wire.add("f", "stop");
+    let body = wire.start_body("f", &[json!(1)], json!({ "kwargs": { "k": item(&json!("x")) } }));
+    let started = wire.ok("/api/call/start", body);
+    let id = started["poll_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let action = decide(&wire, &id, json!({ "action": "modify", "modified_args": [2] }));
+    assert_eq!(action["modified_args"], json!([item(&json!(2))]));
+    assert_eq!(action["modified_kwargs"], json!({ "k": item(&json!("x")) }));
+}
+
+/// B4: what a Python app is sent is a pickle.
+#[test]
+fn a_python_app_is_sent_pickles() {
+    let (_process, wire) = serve();
+    wire.add("f", "stop");
+    let body = wire.start_body("f", &[], json!({ "preferred_format": "dill" }));
+    let started = wire.ok("/api/call/start", body);
+    let id = started["poll_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let action = decide(&wire, &id, json!({ "action": "skip", "fake_result": 5 }));
+    assert_eq!(action["fake_result_data"], "gARLBS4=");
+    assert_eq!(action["fake_result_cid"], cid(b"\x80\x04K\x05."));
+    assert_eq!(action["fake_result_serialization_format"], "dill");
+}
+
+/// B10: after a call, whatever is decided, the app goes on.
+#[test]
+fn after_a_call_every_decision_is_to_go_on() {
+    let (_process, wire) = serve();
+    wire.add("f", "go");
+    wire.ok("/api/breakpoints/f/after_behavior", json!({ "behavior": "stop" }));
+    for decision in [
+        json!({ "action": "skip", "fake_result": 1 }),
+        json!({ "action": "raise", "exception_type": "KeyError" }),
+        json!({ "replacement_function": "g" }),
+        json!({ "modified_args": [1] }),
+    ] {
+        let started = wire.start("f", &[json!(1)]);
+        let completed = wire.complete(&started["call_id"], &json!({ "total": 7 }));
+        assert_eq!(completed["action"], "poll");
+        assert!(completed.get("call_id").is_none());
+        let paused = wire.paused();
+        assert_eq!(paused["phase"], "after");
+        assert_eq!(paused["call_data"]["pretty_result"], json!({ "total": 7 }));
+        // Sent again after a timeout, the completion has the same answer.
+        assert_eq!(wire.complete(&started["call_id"], &json!(0)), completed);
+        let id = paused["id"].as_str().unwrap();
+        assert_eq!(decide(&wire, id, decision), json!({ "action": "continue" }));
+    }
+    assert_eq!(wire.get("/api/calls")["total_count"], 4);
+}
+
+/// B3: existing clients do not wait after an exception; the pause says that nobody does.
+#[test]
+fn a_pause_after_an_exception_says_that_nobody_waits() {
+    let (_process, wire) = serve();
+    wire.add("f", "go");
+    wire.ok("/api/breakpoints/f/after_behavior", json!({ "behavior": "exception" }));
+    wire.call("f", &[], &json!(1));
+    let started = wire.start("f", &[]);
+    let ended = json!({
+        "call_id": started["call_id"], "status": "exception", "exception_type": "ValueError",
+        "exception_message": "bad", "timestamp": now(),
+    });
+    let completed = wire.ok("/api/call/complete", ended);
+    assert_eq!(completed["action"], "poll");
+    let paused = wire.paused();
+    assert_eq!(paused["call_data"]["pause_reason"], "exception");
+    assert_eq!(paused["call_data"]["exception"]["summary"], "ValueError: bad");
+    let paused = until("a pause that nobody waits at", || {
+        Some(wire.paused()).filter(|it| it["post_mortem"] == true)
+    });
+    assert_eq!(paused["waiting"], false);
+    // An expression there is answered at once, and says why.
+    let session = wire.ok("/api/repl/start", json!({ "pause_id": paused["id"] }));
+    let path = format!("/api/repl/{}/eval", session["session_id"].as_str().unwrap());
+    let (status, answer) = wire.post(&path, json!({ "expr": "1" }));
+    assert_eq!((status, &answer["error"]), (504, &json!("eval_timeout")));
+    assert!(answer["message"].as_str().unwrap().contains("nothing waits"));
+    decide(&wire, paused["id"].as_str().unwrap(), json!({}));
+}
+
+/// B12: a pause that nobody knows is over.
+#[test]
+fn an_unknown_pause_is_over() {
+    let (_process, wire) = serve();
+    assert_eq!(
+        wire.get("/api/poll/no-such-pause"),
+        json!({ "status": "ready", "action": { "action": "continue" } })
+    );
+    let answer = wire.ok("/api/paused/no-such-pause/continue", json!({}));
+    assert_eq!(answer, json!({ "status": "ok", "pause_id": "no-such-pause", "resumed": false }));
+    let (id, _) = pause(&wire, "f", &[]);
+    let first = decide(&wire, &id, json!({ "action": "skip", "fake_result": 1 }));
+    // The first decision counts.
+    assert_eq!(wire.ok(&format!("/api/paused/{id}/continue"), json!({}))["resumed"], false);
+    assert_eq!(wire.get(&format!("/api/poll/{id}"))["action"], first);
+}
+
+/// B13: an app that died while it was paused is noticed.
+#[test]
+fn a_dead_app_is_noticed_and_dropped() {
+    let (_process, wire) = serve();
+    let mut child = Command::new("sleep").arg("100").spawn().unwrap();
+    let app = Wire { pid: child.id(), ..wire.clone() };
+    pause(&app, "f", &[]);
+    let in_flight = || wire.get("/api/calls/in-flight")["total_count"].clone();
+    assert_eq!((wire.paused()["waiting"].clone(), in_flight()), (json!(true), json!(1)));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("the pause is dropped", || {
+        wire.get("/api/paused")["paused"].as_array().filter(|it| it.is_empty()).map(|_| ())
+    });
+    // B21: and its call is recorded as one that never ended.
+    let record = until("the record of the call", || {
+        Some(wire.get("/api/calls")["calls"][0].clone()).filter(|it| !it.is_null())
+    });
+    assert_eq!(record["status"], "abandoned");
+    assert_eq!(in_flight(), 0);
+}
+
+#[test]
+fn the_app_of_a_call_that_outlives_the_server_goes_on() {
+    let (mut process, wire) = serve();
+    let (id, _) = pause(&wire, "f", &[]);
+    let held = poll(&wire, &id, 20);
+    until("a poll that is held", || {
+        wire.paused()["last_seen_s"].as_f64().filter(|seen| *seen == 0.0)
+    });
+    process.signal("TERM");
+    assert_eq!(held.join().unwrap()["action"], json!({ "action": "continue" }));
+    process.end();
+}
+
+/// Polls of an app whose event loop they would hold up are answered at once.
+#[test]
+fn async_callers_are_not_held() {
+    let (_process, wire) = serve();
+    wire.add("f", "stop");
+    let frame = |file: &str| json!({ "filename": file, "lineno": 1, "function": "g" });
+    let started = |more: Value| {
+        let mut body = wire.start_body("f", &[], json!({ "preferred_format": "dill" }));
+        merge(&mut body, more);
+        wire.ok("/api/call/start", body)
+    };
+    let helper = "(*call_args: 'Any', **call_kwargs: 'Any') -> 'Any'";
+    for more in [
+        json!({ "async": true }),
+        json!({ "signature": helper }),
+        json!({
+            "call_site": {
+                "timestamp": now(),
+                "stack_trace": [frame("app.py"), frame("/usr/lib/python3/asyncio/runners.py")],
+            },
+        }),
+    ] {
+        let answer = started(more);
+        assert_eq!(answer["poll_interval_ms"], 25);
+        // Without a word about holding: the answer is there at once, or this test takes ten seconds each.
+        let began = std::time::Instant::now();
+        assert_eq!(wire.get(answer["poll_url"].as_str().unwrap())["status"], "waiting");
+        assert!(began.elapsed() < std::time::Duration::from_secs(9));
+    }
+    assert_eq!(started(json!({}))["poll_interval_ms"], 100);
+}

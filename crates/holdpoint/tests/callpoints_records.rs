@@ -1,0 +1,179 @@
+//! What was recorded: pages, filters, search, objects, and what outlives the server.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+
+use holdpoint_testkit::{
+    calls::{Wire, cid, item, merge, now},
+    process::Process,
+    until,
+};
+use serde_json::{Value, json};
+
+const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
+
+fn serve() -> (Process, Wire) {
+    let mut process = Process::start(BIN, &["serve", "--port", "0"]);
+    let port = process.port();
+    (process, Wire::new(port))
+}
+
+fn names(page: &Value) -> Vec<String> {
+    let calls = page["calls"].as_array().unwrap();
+    calls.iter().map(|call| call["line"].as_str().unwrap().to_owned()).collect()
+}
+
+/// B8: the newest first.
+#[test]
+fn pages_filters_and_search() {
+    let (_process, wire) = serve();
+    let began = now();
+    for number in 0..5 {
+        wire.call("f", &[json!(number)], &json!(number * 10));
+    }
+    let middle = now();
+    wire.call("g", &[json!("a pen")], &json!({ "price": 7 }));
+    let all = wire.get("/api/calls");
+    assert_eq!((&all["total_count"], &all["truncated"]), (&json!(6), &json!(false)));
+    assert_eq!(names(&all)[..2], ["g(\"a pen\") → {\"price\":7}", "f(4) → 40"]);
+    let first = wire.get("/api/calls?function_name=f&limit=2");
+    assert_eq!(names(&first), ["f(4) → 40", "f(3) → 30"]);
+    assert_eq!((&first["total_count"], &first["truncated"]), (&json!(5), &json!(true)));
+    let next = first["next"].as_i64().unwrap();
+    let second = wire.get(&format!("/api/calls?function_name=f&limit=3&before={next}"));
+    assert_eq!(names(&second), ["f(2) → 20", "f(1) → 10", "f(0) → 0"]);
+    assert_eq!(second["total_count"], 5);
+    assert_eq!(names(&wire.get("/api/calls?search=PRICE+pen")).len(), 1);
+    assert_eq!(names(&wire.get("/api/calls?search=100%25")).len(), 0);
+    assert_eq!(names(&wire.get(&format!("/api/calls?since={middle}"))).len(), 1);
+    assert_eq!(names(&wire.get(&format!("/api/calls?since={began}&until={middle}"))).len(), 5);
+    assert_eq!(names(&wire.get("/api/calls?status=exception")).len(), 0);
+    assert_eq!(wire.send("GET", "/api/calls/none", None).status, 404);
+    let history = wire.get("/api/breakpoints/f/history?limit=1");
+    let entry = &history["history"][0];
+    assert_eq!(
+        (&entry["function_name"], &entry["call_data"]["pretty_result"]),
+        (&json!("f"), &json!(40))
+    );
+    assert!(entry["id"].is_string() && entry["completed_at"].is_f64());
+    assert_eq!(wire.get("/api/breakpoints/none/history")["history"], json!([]));
+}
+
+#[test]
+fn objects_are_followed_through_calls() {
+    let (_process, wire) = serve();
+    let live = |value: &Value| {
+        let mut item = item(value);
+        merge(&mut item, json!({ "client_ref": 12 }));
+        item
+    };
+    for value in [json!({ "stock": 1 }), json!({ "stock": 0 })] {
+        let body = wire.start_body("sell", &[], json!({ "kwargs": { "pen": live(&value) } }));
+        let started = wire.ok("/api/call/start", body);
+        wire.complete(&started["call_id"], &json!(true));
+    }
+    let path = format!("/api/objects/{}/12/history", wire.process_key());
+    let history = wire.get(&path)["history"].clone();
+    let seen: Vec<&Value> = history.as_array().unwrap().iter().map(|it| &it["pretty"]).collect();
+    assert_eq!(seen, [&json!({ "stock": 1 }), &json!({ "stock": 0 })]);
+    let last = &history[1];
+    assert_eq!((&last["role"], &last["key"]), (&json!("kwarg"), &json!("pen")));
+    assert_eq!(last["method_name"], "sell");
+    let objects = wire.get("/api/objects")["objects"].clone();
+    assert_eq!(objects.as_array().unwrap().len(), 1);
+    let id = cid(json!({ "stock": 0 }).to_string().as_bytes());
+    let inspected = wire.get(&format!("/api/objects/{id}?path=.stock"));
+    assert_eq!((&inspected["type"], &inspected["repr"]), (&json!("number"), &json!("0")));
+    assert_eq!(wire.send("GET", &format!("/api/objects/{id}?path=.x"), None).status, 404);
+    assert_eq!(wire.send("GET", "/api/objects/abc", None).status, 404);
+}
+
+/// B29: everything outlives the server: callpoints, functions, records, values.
+#[test]
+fn a_restarted_server_knows_everything() {
+    let home = tempfile::tempdir().unwrap();
+    let start = || Process::start_at(BIN, &["serve", "--port", "0"], home.path(), |_| {});
+    let mut process = start();
+    let wire = Wire::new(process.port());
+    wire.add("f", "stop");
+    wire.ok("/api/breakpoints/f/after_behavior", json!({ "behavior": "exception" }));
+    wire.ok("/api/functions", json!({ "function_name": "f", "signature": "(a)" }));
+    wire.ok("/api/behavior", json!({ "behavior": "exception" }));
+    let large = json!("x".repeat(300_000));
+    wire.call("g", &[json!({ "kept": true }), large.clone()], &json!("done"));
+    process.signal("TERM");
+    process.end();
+    let mut process = start();
+    let wire = Wire::new(process.port());
+    let points = wire.get("/api/breakpoints");
+    assert_eq!(points["breakpoint_behaviors"], json!({ "f": "stop" }));
+    assert_eq!(points["breakpoint_after_behaviors"], json!({ "f": "exception" }));
+    assert_eq!(wire.get("/api/behavior")["behavior"], "exception");
+    assert_eq!(wire.get("/api/functions")["function_signatures"], json!({ "f": "(a)" }));
+    let call = wire.get("/api/calls")["calls"][0].clone();
+    assert_eq!(call["pretty_args"][0], json!({ "kept": true }));
+    // A large value is in a file of its own, and is not in the record.
+    assert!(call["pretty_args"][1].as_str().unwrap().starts_with("<300002 bytes"));
+    let id = cid(large.to_string().as_bytes());
+    let file = home.path().join("holdpoint.db.values").join(id.get(..2).unwrap()).join(&id);
+    assert_eq!(file.metadata().unwrap().len(), 300_002);
+    assert_eq!(wire.get(&format!("/api/objects/{id}"))["size"], 300_002);
+    // A value that was sent to the server before is known to this one.
+    let mut reference = item(&json!({ "kept": true }));
+    reference.as_object_mut().unwrap().remove("data");
+    let body = wire.start_body("g", &[], json!({ "args": [reference] }));
+    assert_eq!(wire.post("/api/call/start", body).0, 200);
+}
+
+/// kill -9 in the middle of eight clients: the file opens, and every record older than a flush is there.
+#[test]
+fn a_killed_server_loses_no_more_than_a_flush() {
+    let home = tempfile::tempdir().unwrap();
+    let mut process = Process::start_at(BIN, &["serve", "--port", "0"], home.path(), |_| {});
+    let port = process.port();
+    let clients: Vec<_> = (0..8)
+        .map(|client| {
+            std::thread::spawn(move || {
+                let wire = Wire { start: f64::from(client) + 0.5, ..Wire::new(port) };
+                let mut acknowledged = Vec::new();
+                for number in 0_u64.. {
+                    let args = [json!([client, number])];
+                    match wire.try_call("f", &args, &json!(number)) {
+                        Some(id) => acknowledged.push((now(), id)),
+                        None => break,
+                    }
+                }
+                acknowledged
+            })
+        })
+        .collect();
+    let wire = Wire::new(port);
+    until("some hundred calls", || {
+        wire.get("/api/calls?limit=1")["total_count"].as_u64().filter(|count| *count > 300)
+    });
+    let killed = now();
+    process.signal("KILL");
+    process.end();
+    let acknowledged: Vec<(f64, String)> =
+        clients.into_iter().flat_map(|it| it.join().unwrap()).collect();
+    // What it could not take away itself.
+    std::fs::remove_file(home.path().join("port")).unwrap();
+    let mut process = Process::start_at(BIN, &["serve", "--port", "0"], home.path(), |_| {});
+    let wire = Wire::new(process.port());
+    // The flush interval is 40 ms; a machine that is loaded writes a moment later.
+    let old: Vec<&String> =
+        acknowledged.iter().filter(|(at, _)| *at < killed - 2.0).map(|(_, id)| id).collect();
+    for id in old {
+        assert_eq!(wire.send("GET", &format!("/api/calls/{id}"), None).status, 200, "{id}");
+    }
+    assert!(wire.get("/api/calls?limit=1")["total_count"].as_u64().unwrap() > 300);
+}
+
+#[test]
+fn a_server_without_a_file_records_too() {
+    let mut process = Process::start(BIN, &["serve", "--port", "0", "--db", ":memory:"]);
+    let wire = Wire::new(process.port());
+    let large = json!("y".repeat(5_000_000));
+    wire.call("f", std::slice::from_ref(&large), &json!(1));
+    assert_eq!(wire.get("/api/calls")["total_count"], 1);
+    let id = cid(large.to_string().as_bytes());
+    assert_eq!(wire.get(&format!("/api/objects/{id}"))["size"], 5_000_002);
+}
