@@ -205,6 +205,17 @@ pub const NEARBY: u32 = 50;
 pub const ASYNC_DEPTH: u32 = 8;
 /// Frames of Node's own code that a step leaves before it ends among them after all.
 pub const INTERNAL_STEPS: u32 = 50;
+/// Handled errors at the top level of modules that are looked at, in case nobody handles them after all.
+/// Each look costs some milliseconds; later ones are told without what their frames held.
+pub const LOOKS: u32 = 200;
+/// Errors of which is kept what their frames held: those that are rejected and not yet handled.
+pub const THROWN: usize = 8;
+/// Frames of such an error whose variables are kept.
+pub const KEPT_FRAMES: usize = 5;
+/// Variables of such a frame.
+pub const KEPT_VARIABLES: usize = 100;
+/// Places at which a step may end that a stop of ours has interrupted.
+pub const STEP_ENDS: usize = 64;
 
 // Callpoints.
 

@@ -185,6 +185,7 @@ fn variables_are_one_line_each_and_within_the_budget() {
         "big: bigint = 1000000000000000000000000000000n",
         "sign = Symbol(sign)",
         "call = (first, second) => …",
+        "refused = Promise {<rejected>: TypeError: kept}",
         "proxied = Proxy",
     ]);
     let names = said.data["variables"].as_array().unwrap().len();
@@ -238,6 +239,7 @@ fn a_path_looks_inside() {
     debug.ok("debug_variables", json!({ "path": "order.items[1][\"tags\"][0]" })).has(&["\"a\""]);
     debug.ok("debug_variables", json!({ "path": "order" })).has(&["#secret: number = 7"]);
     debug.ok("debug_variables", json!({ "path": "cycle.self.self.one" })).has(&["1"]);
+    debug.ok("debug_variables", json!({ "path": "refused" })).has(&["TypeError: kept"]);
     let nope = debug.fails("debug_variables", json!({ "path": "order.nope" }));
     nope.has(&["no part `nope`", "hint:"]);
     let nope = debug.fails("debug_variables", json!({ "path": "nope" }));

@@ -180,7 +180,7 @@ pub struct NotifyWhenWaitingForDisconnect {
 }
 
 /// A value, or a handle to one.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RemoteObject {
     #[serde(rename = "type", default)]
@@ -195,7 +195,7 @@ pub struct RemoteObject {
     pub preview: Option<ObjectPreview>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ObjectPreview {
     #[serde(rename = "type", default)]
     pub kind: String,
@@ -211,7 +211,7 @@ pub struct ObjectPreview {
     pub entries: Vec<EntryPreview>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PropertyPreview {
     pub name: String,
@@ -222,7 +222,7 @@ pub struct PropertyPreview {
     pub subtype: Option<String>,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct EntryPreview {
     pub key: Option<ObjectPreview>,
     pub value: ObjectPreview,

@@ -12,12 +12,13 @@ mod inspect;
 mod onward;
 mod points;
 mod traces;
+mod unhandled;
 mod value;
 mod watch;
 
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -32,7 +33,7 @@ use holdpoint_cdp::{
     },
 };
 
-pub use self::connect::{BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
+pub use self::connect::{BOOT, BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
 use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
@@ -73,8 +74,11 @@ struct Known {
     traces: Mutex<Traces>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     folders: Vec<PathBuf>,
-    /// Which exceptions are anybody's business, by the names of their classes; empty for all.
-    types: Mutex<Vec<String>>,
+    /// Which exceptions are anybody's business.
+    exceptions: exceptions::Wanted,
+    /// Whether our boot script runs in it, which tells of errors that nobody handles.
+    has_boot: AtomicBool,
+    thrown: Mutex<unhandled::Thrown>,
     /// Changes of breakpoints come one after the other.
     order: tokio::sync::Mutex<()>,
 }
@@ -83,7 +87,11 @@ struct Known {
 #[derive(Default)]
 struct Moment {
     paused: Option<Arc<Paused>>,
+    /// Set when it stands where Node tells of an error that nobody handled.
+    aftermath: Option<unhandled::Aftermath>,
     asked: Asked,
+    /// How many frames there were when a step began.
+    step_depth: usize,
     /// Until when an evaluation may run that nobody waits for any more.
     busy_until: Option<Instant>,
 }
@@ -103,7 +111,9 @@ impl Cdp {
             name,
             just_my_code: setup.just_my_code,
             folders: setup.folders.clone(),
-            types: Mutex::default(),
+            exceptions: exceptions::Wanted::default(),
+            has_boot: AtomicBool::default(),
+            thrown: Mutex::default(),
             sources: Arc::default(),
             moment: Mutex::default(),
             stopped: Arc::default(),
@@ -135,7 +145,15 @@ impl Cdp {
     }
 
     pub async fn step(&self, _: i64, step: Step) -> Result<(), Failure> {
-        self.moment().asked = Asked::Step(step);
+        {
+            let mut moment = self.moment();
+            moment.asked = Asked::Step(step);
+            moment.step_depth = moment.paused.as_ref().map_or(0, |it| it.call_frames.len());
+        }
+        self.step_on(step).await
+    }
+
+    async fn step_on(&self, step: Step) -> Result<(), Failure> {
         match step {
             Step::Over => self.ask(StepOver {}).await.map(drop),
             Step::In => self.ask(StepInto::default()).await.map(drop),
@@ -260,6 +278,9 @@ impl Cdp {
         }
         let sent = async {
             match frame {
+                Some(frame) if self.ended(text(frame)?).is_some() => {
+                    self.evaluate_after(text(frame)?, expression, timeout, patience).await
+                }
                 Some(frame) => {
                     let frame = CallFrameId(text(frame)?.to_owned());
                     let mut command = EvaluateOnCallFrame::new(frame, expression);

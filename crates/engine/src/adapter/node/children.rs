@@ -17,14 +17,12 @@ use tokio::{
 
 use crate::{
     adapter::write_once,
-    backend::cdp::BOOT_NAME,
+    backend::cdp::{BOOT, BOOT_NAME},
     failure::{Code, Failure},
 };
 
 /// Set for a program that we find by its stderr: it is not to announce itself.
 pub(super) const FOUND: &str = "HOLDPOINT_NODE_MAIN";
-
-const BOOT: &str = include_str!("boot.cjs");
 
 /// Where children announce themselves.
 pub(super) struct Door {

@@ -9,11 +9,12 @@
 use std::path::Path;
 
 use holdpoint_cdp::{
-    Origin, UserFile,
+    UserFile,
     types::{
-        self, Location, Paused,
+        self, CallFrame, Location, Paused,
         debugger::{
-            GetPossibleBreakpoints, RemoveBreakpoint, Resume, SetBreakpoint, SetBreakpointByUrl,
+            BreakLocation, GetPossibleBreakpoints, RemoveBreakpoint, SetBreakpoint,
+            SetBreakpointByUrl,
         },
     },
 };
@@ -22,7 +23,7 @@ use super::{
     Asked, Cdp,
     watch::{Unheard, Watch},
 };
-use crate::{backend::Binding, failure::Failure};
+use crate::{backend::Binding, failure::Failure, limits};
 
 /// Stops at the file's first statement as long as one of its breakpoints is not bound.
 pub(super) async fn watch_for(cdp: &Cdp, file: &Path) -> Result<(), Failure> {
@@ -74,44 +75,64 @@ impl Watch {
         is_beginning
     }
 
-    /// Goes on from a stop of ours. A step under way would end with it, so it is given another end: the
-    /// next place of the function that it left.
+    /// Goes on from a stop of ours. A step under way would end with it, so it goes on in the function that
+    /// it began in: as a step where that is on top, else to whichever place of it comes next.
     pub(super) async fn go_past(&self, paused: &Paused) -> Result<(), Unheard> {
-        if matches!(self.cdp.moment().asked, Asked::Step(_))
-            && self.cdp.points().step_end.is_none()
-            && let Some(next) = self.next_place(paused).await
-            && let Ok(set) = self.cdp.ask(SetBreakpoint { location: next, condition: None }).await
-        {
-            self.cdp.points().step_end = Some(set.breakpoint_id);
+        let (asked, depth) = {
+            let moment = self.cdp.moment();
+            (moment.asked, moment.step_depth)
+        };
+        let Asked::Step(step) = asked else { return self.go_on().await };
+        let below = paused.call_frames.len().checked_sub(depth).filter(|below| *below > 0);
+        let Some(frame) = below.and_then(|below| paused.call_frames.get(below)) else {
+            if let Err(failure) = self.cdp.step_on(step).await {
+                tracing::debug!(%failure, "a step ended on its way");
+            }
+            return Ok(());
+        };
+        if self.cdp.points().step_ends.is_empty() {
+            for location in self.places(frame).await {
+                let set = self.cdp.ask(SetBreakpoint { location, condition: None }).await;
+                self.cdp.points().step_ends.extend(set.ok().map(|it| it.breakpoint_id));
+            }
         }
-        if let Err(failure) = self.cdp.ask(Resume::default()).await {
-            tracing::debug!(%failure, "a stop of ours could not be resumed");
-        }
-        Ok(())
+        self.go_on().await
+    }
+
+    /// Whether one of these places was reached by another call of the same function.
+    pub(super) fn is_deeper(&self, paused: &Paused) -> bool {
+        let points = self.cdp.points();
+        paused.call_frames.len() > self.cdp.moment().step_depth
+            && !paused.hit_breakpoints.is_empty()
+            && paused.hit_breakpoints.iter().all(|id| points.step_ends.contains(id))
     }
 
     /// A step has ended, here or elsewhere.
     pub(super) async fn step_is_over(&self) {
-        let end = self.cdp.points().step_end.take();
-        if let Some(id) = end {
+        let ends = std::mem::take(&mut self.cdp.points().step_ends);
+        for id in ends {
             forget(&self.cdp, id).await;
         }
     }
 
-    async fn next_place(&self, paused: &Paused) -> Option<Location> {
-        let top = &paused.call_frames.first()?.location.script_id;
-        let is_user = |id: &types::ScriptId| matches!(self.origin(id), Some(Origin::File { .. }));
-        let mut frames = paused.call_frames.iter().map(|frame| &frame.location);
-        let left = frames.find(|it| it.script_id != *top && is_user(&it.script_id))?;
-        let column = left.column_number.unwrap_or(0).saturating_add(1);
-        let start = Location { column_number: Some(column), ..left.clone() };
-        let command = GetPossibleBreakpoints { start, end: None, restrict_to_function: true };
-        let found = self.cdp.ask(command).await.ok()?.locations;
-        let next = found.iter().find(|it| it.line_number > left.line_number);
-        next.or(found.first()).map(|it| Location {
-            script_id: left.script_id.clone(),
+    /// Where a function may go from a line of it: the lines behind it first.
+    async fn places(&self, frame: &CallFrame) -> Vec<Location> {
+        let now = &frame.location;
+        // At the very beginning of a file V8 takes its first function for the one that is meant.
+        let begins = frame.function_location.clone().filter(|it| it.column_number != Some(0));
+        let mut lines = Vec::new();
+        for start in std::iter::once(now.clone()).chain(begins) {
+            let command = GetPossibleBreakpoints { start, end: None, restrict_to_function: true };
+            let found = self.cdp.ask(command).await.map(|it| it.locations).unwrap_or_default();
+            lines.extend(found.into_iter().filter(|it| it.line_number != now.line_number));
+        }
+        lines.sort_by_key(|it| (it.line_number < now.line_number, it.line_number));
+        lines.dedup_by_key(|it| it.line_number);
+        let place = |it: BreakLocation| Location {
+            script_id: now.script_id.clone(),
             line_number: it.line_number,
             column_number: it.column_number,
-        })
+        };
+        lines.into_iter().take(limits::STEP_ENDS).map(place).collect()
     }
 }

@@ -22,7 +22,7 @@ use holdpoint_cdp::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Cdp, LIBRARIES, THREAD, refused, watch::Watch};
+use super::{Cdp, LIBRARIES, THREAD, refused, unhandled, watch::Watch};
 use crate::{
     adapter::Connected,
     backend::{Backend, Signal},
@@ -33,6 +33,7 @@ use crate::{
 
 /// The script that Node runs for us before a program's own: nobody wants to see it.
 pub const BOOT_NAME: &str = "holdpoint-boot.cjs";
+pub const BOOT: &str = include_str!("boot.cjs");
 pub(super) const BOOT_PATTERN: &str = "/holdpoint-boot\\.cjs$";
 
 /// How to take a program, and each of its workers.
@@ -134,7 +135,8 @@ async fn take(
         is_entering: false,
         script: subject.script,
         steps_onward: 0,
-        began: Some(began),
+        // What was let in has begun.
+        began: (!matches!(subject.entry, Entry::LetIn)).then_some(began),
     };
     let thread = Signal::ThreadStarted { thread: THREAD, name: Some(cdp.known.name.clone()) };
     watch.signals.try_send(thread).unwrap_or_default();
@@ -153,6 +155,8 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
         .await
         .map_err(|_| Failure::new(crate::failure::Code::LaunchFailed, "the inspector is silent"))?
         .map_err(refused)?;
+    let monitor = cdp.ask(unhandled::monitor()).await?;
+    cdp.points().monitor = Some(monitor.breakpoint_id);
     cdp.set_exceptions(&setup.breakpoints.exceptions()).await?;
     // Libraries only from the first line on: a program may lie among them, as test runners do.
     cdp.blackbox(matches!(entry, Entry::LetIn)).await?;

@@ -28,7 +28,7 @@ use crate::{
 pub(super) const ASYNC: &str = "async ";
 
 /// What Node gives to the function around a CommonJS module.
-const WRAPPER: &[&str] = &["exports", "require", "module", "__filename", "__dirname"];
+pub(super) const WRAPPER: &[&str] = &["exports", "require", "module", "__filename", "__dirname"];
 
 /// Frames as they stand, then those that scheduled them, marked `async`.
 pub(super) async fn stack(cdp: &Cdp, slice: Slice) -> Result<Stack, Failure> {
@@ -77,7 +77,7 @@ fn scheduled(sources: &mut Sources, mut trace: Option<&StackTrace>) -> Vec<Frame
     frames
 }
 
-fn location(frame: &StackFrame) -> Location {
+pub(super) fn location(frame: &StackFrame) -> Location {
     Location {
         script_id: frame.script_id.clone(),
         line_number: frame.line_number,
@@ -123,8 +123,24 @@ fn is_module(frame: &CallFrame) -> bool {
     }
 }
 
+/// The top level of an ES module.
+pub(super) fn is_module_level(frame: &CallFrame) -> bool {
+    let own = frame.scope_chain.iter().find(|it| it.kind != "block" && it.kind != "catch");
+    own.is_some_and(|scope| scope.kind == "module")
+}
+
+/// Whether `this` says something in a frame.
+pub(super) fn has_this(frame: &CallFrame) -> bool {
+    !(frame.function_name.is_empty() && is_module(frame))
+        && frame.this.as_ref().is_some_and(is_telling)
+}
+
 pub(super) fn scopes(cdp: &Cdp, frame: &FrameId) -> Result<Vec<Scope>, Failure> {
     let frame = cdp.frame(frame)?;
+    if let Some(variables) = cdp.ended(&frame.call_frame_id.0) {
+        let children = Inside::Kept(variables?).handle();
+        return Ok(vec![Scope { name: "local".to_owned(), kind: ScopeKind::Local, children }]);
+    }
     let is_module = frame.function_name.is_empty() && is_module(&frame);
     let mut scopes = Vec::new();
     // Everything up to the function's own scope is what its reader sees; what is around it is closure.
@@ -145,7 +161,7 @@ pub(super) fn scopes(cdp: &Cdp, frame: &FrameId) -> Result<Vec<Scope>, Failure> 
             kind = ScopeKind::Closure;
         }
     }
-    if !is_module && frame.this.as_ref().is_some_and(is_telling) {
+    if has_this(&frame) {
         let this = Inside::This { frame: frame.call_frame_id.0.clone() };
         let after = scopes.iter().filter(|it| it.kind == ScopeKind::Local).count();
         let scope =
@@ -168,7 +184,7 @@ pub(super) async fn children(
     slice: Slice,
 ) -> Result<Vec<Variable>, Failure> {
     match inside(of)? {
-        Inside::Object(id) => Ok(page(own(cdp, id).await?, slice)),
+        Inside::Object(id) | Inside::Kept(id) => Ok(page(own(cdp, id).await?, slice)),
         Inside::Array(count, id) => elements(cdp, id, count, slice).await,
         Inside::Set(_, id) => {
             let values = sliced(cdp, id, SET_SLICE, slice).await?;
@@ -331,6 +347,13 @@ pub(super) async fn assign(
         }
         Inside::This { .. } => {
             return Err(Failure::new(Code::InvalidParams, "`this` cannot be assigned"));
+        }
+        Inside::Kept(_) => {
+            return Err(Failure::new(
+                Code::InvalidParams,
+                "that frame has ended: a new value would change nothing",
+            )
+            .hint("set a breakpoint before the line that throws, and `debug_restart`"));
         }
         Inside::Map(..) | Inside::Set(..) => {
             return Err(Failure::new(

@@ -30,7 +30,9 @@ pub(super) struct Points {
     /// The stops at the first statements of files whose breakpoints are not bound yet.
     pub(super) begins: BTreeMap<PathBuf, types::BreakpointId>,
     /// Where a step ends that a stop of ours has interrupted.
-    pub(super) step_end: Option<types::BreakpointId>,
+    pub(super) step_ends: Vec<types::BreakpointId>,
+    /// Where Node tells of an error that nobody handled.
+    pub(super) monitor: Option<types::BreakpointId>,
     /// Where the program is to stop first, when V8 does not do it by itself.
     pub(super) entry: Vec<types::BreakpointId>,
     /// The stops before ES modules, as long as it is not known which is the user's first.

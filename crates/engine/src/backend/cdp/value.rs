@@ -11,6 +11,8 @@ use crate::backend::{Handle, Value};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Inside {
     Object(ObjectId),
+    /// What a frame held that has ended.
+    Kept(ObjectId),
     /// Arrays and typed arrays of so many elements: read by slices, never whole.
     Array(usize, ObjectId),
     Map(usize, ObjectId),
@@ -32,6 +34,7 @@ impl Inside {
     pub(super) fn handle(&self) -> Handle {
         Handle::Text(match self {
             Inside::Object(id) => format!("object {}", id.0),
+            Inside::Kept(id) => format!("kept {}", id.0),
             Inside::Array(count, id) => format!("array {count} {}", id.0),
             Inside::Map(count, id) => format!("map {count} {}", id.0),
             Inside::Set(count, id) => format!("set {count} {}", id.0),
@@ -52,6 +55,7 @@ impl Inside {
         };
         Some(match kind {
             "object" => Inside::Object(ObjectId(rest.to_owned())),
+            "kept" => Inside::Kept(ObjectId(rest.to_owned())),
             "array" => counted().map(|(count, id)| Inside::Array(count, id))?,
             "map" => counted().map(|(count, id)| Inside::Map(count, id))?,
             "set" => counted().map(|(count, id)| Inside::Set(count, id))?,
@@ -345,6 +349,7 @@ mod tests {
         let id = || ObjectId("1.2 3".to_owned());
         for inside in [
             Inside::Object(id()),
+            Inside::Kept(id()),
             Inside::Array(3, id()),
             Inside::Map(0, id()),
             Inside::Set(1, id()),

@@ -1,7 +1,10 @@
 //! What V8 tells of one thread, as signals. Stops that nobody asked for are dealt with here and resumed:
 //! the entry where it is not wanted, holds before scripts with source maps, breakpoints just removed.
 
-use std::{path::PathBuf, sync::PoisonError};
+use std::{
+    path::PathBuf,
+    sync::{PoisonError, atomic::Ordering},
+};
 
 use holdpoint_cdp::{
     Event, Origin,
@@ -93,7 +96,10 @@ impl Watch {
         match event {
             Event::Paused(paused) => self.paused(*paused).await,
             Event::Resumed => {
-                self.cdp.moment().paused = None;
+                {
+                    let mut moment = self.cdp.moment();
+                    (moment.paused, moment.aftermath) = (None, None);
+                }
                 self.tell(Signal::Continued { thread: None }).await
             }
             Event::ScriptParsed(parsed) => self.script(&parsed).await,
@@ -134,6 +140,13 @@ impl Watch {
 
     async fn script(&mut self, parsed: &ScriptParsed) -> Result<(), Unheard> {
         self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner).add(parsed);
+        if parsed.url.ends_with(connect::BOOT_NAME) {
+            self.cdp.known.has_boot.store(true, Ordering::Relaxed);
+        }
+        let is_file = matches!(self.origin(&parsed.script_id), Some(Origin::File { .. }));
+        if parsed.is_module && is_file && !parsed.url.contains(LIBRARIES) {
+            exceptions::saw_module(&self.cdp).await;
+        }
         for bound in functions::in_loaded(&self.cdp, &parsed.script_id).await {
             self.tell(Signal::Breakpoint(bound)).await?;
         }
@@ -163,8 +176,17 @@ impl Watch {
         if self.began.is_some() && inspect::is_exception(&paused) {
             return self.go_on().await;
         }
-        if exceptions::is_nobodys(&self.cdp, &paused).await {
-            return self.pass_by().await;
+        if let Some(given_up) = self.given_up(&paused).await {
+            return match given_up {
+                Some(told) => self.stop(told, StopReason::Exception, Vec::new()).await,
+                None => self.go_on().await,
+            };
+        }
+        if exceptions::is_nobodys(&self.cdp, &paused).await || self.is_undecided(&paused).await {
+            return self.go_past(&paused).await;
+        }
+        if self.is_deeper(&paused) {
+            return self.go_on().await;
         }
         let is_start = is_start(&paused) || (self.is_entering && self.is_at_entry(&paused));
         if is_start && self.is_before_program(&paused) {
@@ -200,6 +222,18 @@ impl Watch {
         let Some(reason) = reason.filter(|_| !is_start || is_entry || !hits.is_empty()) else {
             return self.go_on().await;
         };
+        self.stop(paused, reason, hits).await
+    }
+
+    async fn stop(
+        &mut self,
+        paused: Paused,
+        reason: StopReason,
+        hits: Vec<BreakpointId>,
+    ) -> Result<(), Unheard> {
+        self.steps_onward = 0;
+        self.step_is_over().await;
+        self.cdp.moment().asked = Asked::Nothing;
         let text = self.text(&paused, &hits).await;
         // What was passed before the stop is told before it.
         let passed = traces::take(&self.cdp).await;
@@ -320,7 +354,11 @@ impl Watch {
     async fn text(&self, paused: &Paused, hits: &[BreakpointId]) -> Option<String> {
         if inspect::is_exception(paused) {
             let thrown: RemoteObject = serde_json::from_value(paused.data.clone()?).ok()?;
-            return Some(value::text(&thrown));
+            let text = value::text(&thrown);
+            let aftermath = self.cdp.moment().aftermath.clone();
+            let Some(aftermath) = aftermath else { return Some(text) };
+            let what = if paused.reason == "exception" { "" } else { "unhandled rejection: " };
+            return Some(format!("{what}{text} ({})", aftermath.note()));
         }
         if self.top_script(paused).is_some_and(|(url, _)| url == IDLE) {
             return Some("the program is idle: it waits for events".to_owned());
@@ -394,20 +432,6 @@ impl Watch {
         Ok(())
     }
 
-    /// Past an exception that nobody asked for: a step under way goes on.
-    async fn pass_by(&self) -> Result<(), Unheard> {
-        let asked = self.cdp.moment().asked;
-        match asked {
-            Asked::Step(step) => {
-                if let Err(failure) = self.cdp.step(THREAD, step).await {
-                    tracing::debug!(%failure, "a step ended at an exception of no interest");
-                }
-                Ok(())
-            }
-            Asked::Nothing | Asked::Pause => self.go_on().await,
-        }
-    }
-
     async fn go_onward(&mut self, onward: Onward) -> Result<(), Unheard> {
         self.steps_onward += 1;
         let sent = match onward {
@@ -424,7 +448,7 @@ impl Watch {
         Ok(())
     }
 
-    async fn go_on(&self) -> Result<(), Unheard> {
+    pub(super) async fn go_on(&self) -> Result<(), Unheard> {
         if let Err(failure) = self.cdp.ask(Resume::default()).await {
             tracing::debug!(%failure, "a stop of ours could not be resumed");
         }

@@ -1,10 +1,17 @@
-// Holdpoint: runs before every Node process of a debugged program, by NODE_OPTIONS.
-'use strict';
+// Holdpoint: runs before every Node process and worker of a debugged program, by NODE_OPTIONS.
 (() => {
   const door = process.env.HOLDPOINT_NODE;
-  if (!door || !require('node:worker_threads').isMainThread) return;
+  if (!door) return;
+  const isMainThread = require('node:worker_threads').isMainThread;
   // Node's test runner runs nothing of the user's itself; the processes it starts do.
-  if (process.execArgv.includes('--test') && !process.env.NODE_TEST_CONTEXT) return;
+  if (process.execArgv.includes('--test') && !process.env.NODE_TEST_CONTEXT && isMainThread) return;
+  // Called before Node ends the program for an error that nobody handled; it changes nothing. The debugger
+  // stops in it and evaluates in it what frames that have ended held, which strict code could not.
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    let frame;
+    return [error, origin, frame]; // An error that nobody handled.
+  });
+  if (!isMainThread) return;
   // Children do not inherit the address; each has one of its own, opened below.
   process.execArgv = process.execArgv.filter((word) => !/^--inspect/.test(word));
   if (process.env.HOLDPOINT_NODE_MAIN) {
