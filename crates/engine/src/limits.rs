@@ -68,6 +68,8 @@ pub const HTTP_SESSION_IDLE: Duration = Duration::from_secs(2 * 3600);
 pub const STATUS_CLIENTS: usize = 20;
 /// Events taken from the log at once for one client's notifications.
 pub const NOTIFY_BATCH: usize = 128;
+/// Events whose messages are kept for the other clients: those that keep up are within a batch or two.
+pub const WRITTEN: usize = 1_024;
 /// Events within [`BURST_WINDOW`] from which on a client is told in batches.
 pub const BURST: usize = 32;
 pub const BURST_WINDOW: Duration = Duration::from_millis(10);

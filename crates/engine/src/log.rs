@@ -37,6 +37,16 @@ impl Record {
     }
 }
 
+impl Record {
+    /// The same as text, without building it first.
+    pub fn to_text(&self) -> String {
+        let event = serde_json::to_string(&*self.event).unwrap_or_default();
+        // `{"kind": …, "data": …}` without its first brace; an event is always an object.
+        let rest = event.strip_prefix('{').unwrap_or("}");
+        format!(r#"{{"seq":{},"at":"{}",{rest}"#, self.seq, self.at)
+    }
+}
+
 /// What a reader finds next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Read {
@@ -266,6 +276,8 @@ mod tests {
         assert_eq!((&json["seq"], &json["kind"]), (&json!(1), &json!("note")));
         assert_eq!(json["data"], json!({ "text": "x", "by": "test" }));
         assert!(json["at"].as_str().unwrap().ends_with('Z'));
+        let text = log.page(Seq::START, 1, |_| true).records[0].to_text();
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json);
     }
 
     #[test]

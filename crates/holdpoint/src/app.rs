@@ -11,7 +11,7 @@ use std::{
 use holdpoint_engine::{callpoints::Retention, engine::Engine, memory::Location};
 use tokio_util::sync::CancellationToken;
 
-use crate::{catalogue::Catalogue, clients::Clients, home, told::Told};
+use crate::{catalogue::Catalogue, clients::Clients, home, mcp::notify::Written, told::Told};
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -24,6 +24,7 @@ pub(crate) struct Shared {
     pub(crate) clients: Clients,
     pub(crate) catalogue: Catalogue,
     pub(crate) told: Told,
+    pub(crate) written: Written,
     /// The default deadline of a tool, when the command line sets another.
     pub(crate) tool_timeout: Option<Duration>,
     /// Where HTTP listens, once it does.
@@ -51,6 +52,7 @@ impl App {
             engine,
             catalogue,
             told: Told::default(),
+            written: Written::default(),
             tool_timeout,
             http: OnceLock::new(),
             shutdown: CancellationToken::new(),

@@ -7,6 +7,7 @@
 
 pub(crate) mod http;
 pub(crate) mod notify;
+mod outlet;
 pub(crate) mod prompts;
 pub(crate) mod resources;
 pub(crate) mod sse;
@@ -57,6 +58,8 @@ pub(crate) struct Handler {
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
     begins: notify::Begins,
+    /// Its notifications' way out, where that is not the SDK's.
+    outlet: Option<outlet::Outlet>,
     /// Tool calls this client may still start.
     calls: Semaphore,
     /// Cancelled when the client has gone, and with it everybody who would read an answer.
@@ -73,10 +76,15 @@ impl Handler {
             client: OnceLock::new(),
             wishes: Arc::default(),
             begins: notify::Begins::default(),
+            outlet: None,
             calls: Semaphore::new(limits::CALLS_IN_FLIGHT),
             gone: CancellationToken::new(),
             notifier: OnceLock::new(),
         }
+    }
+
+    fn with_outlet(self, outlet: outlet::Outlet) -> Handler {
+        Handler { outlet: Some(outlet), ..self }
     }
 
     fn gone(&self) -> CancellationToken {
@@ -188,7 +196,8 @@ impl ServerHandler for Handler {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.notifier.get_or_init(|| {
             let from = self.begins.take(&self.app);
-            let pump = notify::pump(self.app.clone(), context.peer, Arc::clone(&self.wishes), from);
+            let outlet = self.outlet.clone().unwrap_or(outlet::Outlet::Sdk(context.peer));
+            let pump = notify::pump(self.app.clone(), outlet, Arc::clone(&self.wishes), from);
             // Ended by the handler's drop, with the connection.
             tokio_util::task::AbortOnDropHandle::new(tokio::spawn(pump))
         });

@@ -6,6 +6,7 @@
 
 mod message;
 mod updates;
+mod written;
 
 use std::{
     collections::BTreeSet,
@@ -18,16 +19,13 @@ use holdpoint_engine::{
     limits,
     log::Read,
 };
-use rmcp::{
-    Peer, RoleServer,
-    model::{LoggingLevel, ResourceUpdatedNotificationParam, ServerNotification},
-    service::{ServiceError, SubscriptionContext},
-};
+use rmcp::{model::LoggingLevel, service::SubscriptionContext};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use self::updates::Updates;
-use super::resources;
+pub(crate) use self::written::Written;
+use super::{outlet::Outlet, resources};
 use crate::app::App;
 
 /// What one client wants to hear.
@@ -86,7 +84,7 @@ impl Begins {
 }
 
 /// Sends what happens from now on, until the connection ends. Owned by the client's handler.
-pub(super) async fn pump(app: App, peer: Peer<RoleServer>, wishes: Arc<Mutex<Wishes>>, from: Seq) {
+pub(super) async fn pump(app: App, outlet: Outlet, wishes: Arc<Mutex<Wishes>>, from: Seq) {
     let told = app.told.enter(from);
     let mut reader = app.engine.log.reader(from);
     let mut updates = Updates::default();
@@ -101,7 +99,8 @@ pub(super) async fn pump(app: App, peer: Peer<RoleServer>, wishes: Arc<Mutex<Wis
             (wishes.level, wishes.uris.clone())
         };
         updates.note(&app, &uris, &reads);
-        if let Err(error) = send(&peer, level, &reads, updates.take(&uris)).await {
+        let messages = messages(&app, level, &reads, &updates.take(&uris));
+        if let Err(error) = outlet.send(&messages).await {
             tracing::debug!(%error, "a client no longer takes notifications");
             return;
         }
@@ -112,24 +111,28 @@ pub(super) async fn pump(app: App, peer: Peer<RoleServer>, wishes: Arc<Mutex<Wis
     }
 }
 
-async fn send(
-    peer: &Peer<RoleServer>,
+/// What a client is sent, in order.
+fn messages(
+    app: &App,
     level: LoggingLevel,
     reads: &[Read],
-    updated: BTreeSet<String>,
-) -> Result<(), ServiceError> {
-    let all = reads.iter().flat_map(|read| match read {
-        Read::Record(record) => message::of(record, level),
-        Read::Gap { first, last } => message::gap(*first, *last).into(),
-    });
-    let all: Vec<ServerNotification> = all.collect();
-    // Together: the SDK's way to the wire is a queue, and waiting for each to come out at the other end
-    // before the next goes in costs more than the sending. The queue keeps their order.
-    futures::future::try_join_all(all.into_iter().map(|it| peer.send_notification(it))).await?;
-    for uri in updated {
-        peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
+    updated: &BTreeSet<String>,
+) -> Vec<Arc<str>> {
+    let mut all = Vec::new();
+    let mut add = |texts: &[message::Text]| {
+        let heard = texts.iter().filter(|text| text.is_for(level));
+        all.extend(heard.map(|text| Arc::clone(&text.json)));
+    };
+    for read in reads {
+        match read {
+            Read::Record(record) => add(&app.written.of(record)),
+            Read::Gap { first, last } => add(&message::gap(*first, *last)),
+        }
     }
-    Ok(())
+    for uri in updated {
+        add(&[message::updated(uri)]);
+    }
+    all
 }
 
 /// In a burst, takes a moment between batches, so that they are batches.

@@ -6,6 +6,7 @@
 use std::{
     collections::HashMap,
     convert::Infallible,
+    io,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -32,7 +33,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::PollSender;
 
-use super::{Handler, wire::Bounded};
+use super::{Handler, outlet::Outlet, wire::Bounded};
 use crate::{app::App, clients::Transport};
 
 pub(crate) const STREAM: &str = "/mcp/sse";
@@ -68,7 +69,7 @@ impl Drop for Opened {
 async fn open(State(door): State<Door>) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let (from_client, inbox) = mpsc::channel::<ClientJsonRpcMessage>(limits::SSE_QUEUE);
-    let (to_client, outbox) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(limits::SSE_QUEUE);
+    let (to_client, outbox) = mpsc::channel::<Arc<str>>(limits::SSE_QUEUE);
     {
         let mut sessions = lock(&door.sessions);
         if sessions.len() >= limits::SSE_SESSIONS {
@@ -86,12 +87,17 @@ async fn open(State(door): State<Door>) -> Response {
 async fn serve(
     app: App,
     inbox: mpsc::Receiver<ClientJsonRpcMessage>,
-    to_client: mpsc::Sender<TxJsonRpcMessage<RoleServer>>,
+    to_client: mpsc::Sender<Arc<str>>,
 ) {
+    let outlet = Outlet::Events(to_client.clone());
     let sink = PollSender::new(to_client)
-        .sink_map_err(|_| std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        .sink_map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))
+        .with(|message: TxJsonRpcMessage<RoleServer>| {
+            let json = serde_json::to_string(&message).map(Arc::from).map_err(io::Error::from);
+            std::future::ready(json)
+        });
     let stop = app.shutdown.child_token();
-    let handler = Handler::new(app, Transport::Sse);
+    let handler = Handler::new(app, Transport::Sse).with_outlet(outlet);
     let transport = SinkStreamTransport::new(sink, ReceiverStream::new(inbox));
     let transport = Bounded::new(transport, handler.gone());
     match handler.serve_with_ct(transport, stop).await {
@@ -106,20 +112,13 @@ async fn serve(
 
 fn events(
     opened: Opened,
-    outbox: mpsc::Receiver<TxJsonRpcMessage<RoleServer>>,
+    outbox: mpsc::Receiver<Arc<str>>,
 ) -> impl Stream<Item = Result<Event, Infallible>> {
     let endpoint = format!("{MESSAGES}?session_id={}", opened.id);
     let hello = Event::default().event("endpoint").data(endpoint);
-    let messages = ReceiverStream::new(outbox).filter_map(move |message| {
+    let messages = ReceiverStream::new(outbox).map(move |json| {
         let _alive = &opened;
-        let event = match serde_json::to_string(&message) {
-            Ok(json) => Some(Ok(Event::default().event("message").data(json))),
-            Err(error) => {
-                tracing::error!(%error, "a message is not JSON and was not sent");
-                None
-            }
-        };
-        std::future::ready(event)
+        Ok(Event::default().event("message").data(json))
     });
     futures::stream::once(std::future::ready(Ok(hello))).chain(messages)
 }

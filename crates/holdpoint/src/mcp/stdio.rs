@@ -4,17 +4,15 @@
 //! fast path (25 and 37 µs a call instead of 90). stdout belongs to MCP here: nothing else prints to it.
 
 mod calls;
+mod lines;
 
-use std::io;
+use std::{io, sync::Arc};
 
 use holdpoint_engine::limits;
-use rmcp::{
-    ServiceExt as _,
-    transport::{async_rw::AsyncRwTransport, stdio_pipes},
-};
+use rmcp::{ServiceExt as _, transport::stdio_pipes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Handler, wire::Bounded};
+use super::{Handler, outlet::Outlet, wire::Bounded};
 use crate::{app::App, clients::Transport};
 
 /// Serves one client until stdin ends or the server stops.
@@ -34,11 +32,11 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let transport = calls::apart(read, |read| {
-        AsyncRwTransport::new_server(read, write).with_max_line_length(limits::LINE_BYTES)
-    });
+    let out = lines::Out::new(write);
+    let outlet = Outlet::Lines(Arc::new(out.clone()));
+    let transport = calls::apart(read, |read| lines::Shared::new(read, out, limits::LINE_BYTES));
     let stop = app.shutdown.child_token();
-    let handler = Handler::new(app, Transport::Stdio);
+    let handler = Handler::new(app, Transport::Stdio).with_outlet(outlet);
     let transport = Bounded::new(transport, handler.gone());
     let ended = match handler.serve_with_ct(transport, stop).await {
         Ok(service) => service.waiting().await.map(|reason| format!("{reason:?}")),

@@ -1,93 +1,125 @@
-//! What an event says to a client: pure, from a record to the notifications that tell of it.
+//! What an event says to a client: pure, from a record to the messages that tell of it.
 //!
 //! Each fact goes out twice: as our own notification (`notifications/breakpoint/hit`, seed 004), and as a
-//! standard log message for clients that drop what they do not know.
+//! standard log message for clients that drop what they do not know. Both are written once, as the text that
+//! goes over the wire, for all clients.
+
+use std::sync::Arc;
 
 use holdpoint_engine::{
     event::{Event, Hit, StoppedAt, TraceHit},
-    ids::Seq,
+    ids::{BreakpointId, Seq, SessionId, ThreadKey},
     log::Record,
     session::Status,
 };
-use rmcp::model::{CustomNotification, LoggingLevel, ServerNotification};
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use rmcp::model::LoggingLevel;
+use serde::Serialize;
+use serde_json::json;
 
-pub(super) const HIT: &str = "notifications/breakpoint/hit";
-pub(super) const STATE: &str = "notifications/debug/session_state";
-const LOGGER: &str = "holdpoint.timeline";
+/// One JSON-RPC message.
+#[derive(Debug, Clone)]
+pub(super) struct Text {
+    /// For log messages: how loud it is. The others are for everybody.
+    level: Option<LoggingLevel>,
+    pub(super) json: Arc<str>,
+}
 
-/// Everything that tells of a record to a client that hears log messages from `level` on.
-pub(super) fn of(record: &Record, level: LoggingLevel) -> Vec<ServerNotification> {
-    let mut all: Vec<_> = ours(record).into_iter().map(|(method, it)| notice(method, it)).collect();
-    if let Some(own) = self::level(&record.event).filter(|own| severity(level) <= severity(*own)) {
-        all.push(log(own, record.to_json()));
+impl Text {
+    /// Whether a client hears it that wants log messages from `level` on.
+    pub(super) fn is_for(&self, level: LoggingLevel) -> bool {
+        self.level.is_none_or(|own| severity(level) <= severity(own))
+    }
+}
+
+/// Everything that tells of a record.
+pub(super) fn of(record: &Record) -> Vec<Text> {
+    let mut all = ours(record);
+    if let Some(level) = level(&record.event) {
+        all.push(log(level, &record.to_text()));
     }
     all
 }
 
 /// The numbers `first..=last` left the log before this client was told of them.
-pub(super) fn gap(first: Seq, last: Seq) -> [ServerNotification; 2] {
+pub(super) fn gap(first: Seq, last: Seq) -> Vec<Text> {
     let gap = json!({ "first": first, "last": last });
     let text = json!({ "text": "events were lost to this client", "gap": gap });
-    [notice("notifications/timeline/gap", gap), log(LoggingLevel::Warning, text)]
+    vec![
+        notice("notifications/timeline/gap", &gap.to_string()),
+        log(LoggingLevel::Warning, &text.to_string()),
+    ]
 }
 
-fn notice(method: &str, params: Value) -> ServerNotification {
-    ServerNotification::CustomNotification(CustomNotification::new(method, Some(params)))
+pub(super) fn updated(uri: &str) -> Text {
+    notice("notifications/resources/updated", &json!({ "uri": uri }).to_string())
 }
 
-fn log(level: LoggingLevel, data: Value) -> ServerNotification {
-    let params = json!({ "level": level, "logger": LOGGER, "data": data });
-    notice("notifications/message", params)
+/// `params` is JSON.
+fn notice(method: &str, params: &str) -> Text {
+    let json = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
+    Text { level: None, json: json.into() }
+}
+
+/// `data` is JSON.
+fn log(level: LoggingLevel, data: &str) -> Text {
+    let name = json!(level);
+    let params = format!(r#"{{"level":{name},"logger":"holdpoint.timeline","data":{data}}}"#);
+    Text { level: Some(level), ..notice("notifications/message", &params) }
 }
 
 /// The notifications of our own that tell of an event, if it has any.
-fn ours(record: &Record) -> Vec<(&'static str, Value)> {
+fn ours(record: &Record) -> Vec<Text> {
     match &*record.event {
-        Event::Note { .. } => vec![("notifications/timeline/note", record.to_json())],
-        Event::ServerStopping { .. } => vec![("notifications/server/stopping", record.to_json())],
+        Event::Note { .. } => vec![notice("notifications/timeline/note", &record.to_text())],
+        Event::ServerStopping { .. } => {
+            vec![notice("notifications/server/stopping", &record.to_text())]
+        }
         Event::Stopped(at) => {
-            let hits = at.hits.iter().map(|hit| (HIT, stop_hit(record, at, hit)));
-            hits.chain([(STATE, state(record, at.was, Status::Stopped, &at.reason, Some(at)))])
-                .collect()
+            let hits = at.hits.iter().map(|hit| stop_hit(record, at, hit));
+            hits.chain([state(record, at.was, Status::Stopped, &at.reason, Some(at))]).collect()
         }
         Event::SessionStarted { .. } => {
-            vec![(STATE, state(record, None, Status::Starting, "started", None))]
+            vec![state(record, None, Status::Starting, "started", None)]
         }
         Event::Resumed { was, .. } => {
             let reason = if *was == Status::Starting { "started" } else { "resumed" };
-            vec![(STATE, state(record, *was, Status::Running, reason, None))]
+            vec![state(record, *was, Status::Running, reason, None)]
         }
         Event::SessionEnded { was, exit, .. } => {
-            vec![(STATE, state(record, *was, Status::Ended, exit, None))]
+            vec![state(record, *was, Status::Ended, exit, None)]
         }
-        Event::TracepointHit(hit) => vec![(HIT, trace_hit(record, hit))],
+        Event::TracepointHit(hit) => vec![trace_hit(record, hit)],
         Event::CallPaused { pause_id, method_name, pause_reason, paused_at, .. } => {
-            let params = json!({
-                "pause_id": pause_id, "method_name": method_name, "pause_reason": pause_reason,
-                "paused_at": paused_at, "seq": record.seq,
-            });
-            vec![("notifications/breakpoint/execution_paused", params)]
+            vec![call(
+                "execution_paused",
+                &json!({
+                    "pause_id": pause_id, "method_name": method_name, "pause_reason": pause_reason,
+                    "paused_at": paused_at, "seq": record.seq,
+                }),
+            )]
         }
         Event::CallResumed { pause_id, method_name, action } => {
-            let params = json!({
-                "pause_id": pause_id, "method_name": method_name, "action": action,
-                "seq": record.seq,
-            });
-            vec![("notifications/breakpoint/execution_resumed", params)]
+            vec![call(
+                "execution_resumed",
+                &json!({
+                    "pause_id": pause_id, "method_name": method_name, "action": action,
+                    "seq": record.seq,
+                }),
+            )]
         }
         Event::CallCompleted { call_id, method_name, status } => {
-            let params = json!({
-                "call_id": call_id, "method_name": method_name, "status": status,
-                "seq": record.seq,
-            });
-            vec![("notifications/breakpoint/call_completed", params)]
+            vec![call(
+                "call_completed",
+                &json!({
+                    "call_id": call_id, "method_name": method_name, "status": status,
+                    "seq": record.seq,
+                }),
+            )]
         }
-        Event::CallLost { .. } => vec![("notifications/breakpoint/call_lost", record.to_json())],
+        Event::CallLost { .. } => vec![call("call_lost", &record.to_json())],
         // In a flood, calls are told by their number.
-        Event::CallsCompleted { .. } => {
-            vec![("notifications/breakpoint/calls_completed", record.to_json())]
-        }
+        Event::CallsCompleted { .. } => vec![call("calls_completed", &record.to_json())],
         // These are on the timeline, and resources change with them.
         Event::CallsDropped { .. }
         | Event::CallpointChanged { .. }
@@ -105,38 +137,87 @@ fn ours(record: &Record) -> Vec<(&'static str, Value)> {
     }
 }
 
-fn stop_hit(record: &Record, at: &StoppedAt, hit: &Hit) -> Value {
-    json!({
-        "breakpoint_id": hit.breakpoint,
-        "type": if at.is_exception() { "exception" } else { "breakpoint" },
-        "session_id": at.session,
-        "location": location(at),
-        "thread_id": at.thread,
-        "timestamp": record.at.to_string(),
-        "hit_count": hit.hit_count,
-        "seq": record.seq,
-        "text": at.text,
-    })
+/// What an intercepted call does (seed 000).
+fn call(what: &str, params: &serde_json::Value) -> Text {
+    notice(&format!("notifications/breakpoint/{what}"), &params.to_string())
 }
 
-fn trace_hit(record: &Record, hit: &TraceHit) -> Value {
-    json!({
-        "breakpoint_id": hit.breakpoint,
-        "type": "tracepoint",
-        "session_id": hit.session,
-        "location": {
-            "file": hit.file, "line": hit.line, "column": hit.column, "function": hit.function,
+/// `notifications/breakpoint/hit`.
+#[derive(Serialize)]
+struct HitParams<'r> {
+    breakpoint_id: Option<BreakpointId>,
+    r#type: &'static str,
+    session_id: SessionId,
+    location: Location<'r>,
+    thread_id: ThreadKey,
+    timestamp: Timestamp,
+    hit_count: u64,
+    seq: Seq,
+    /// What the runtime says of a stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'r str>,
+    /// What a tracepoint's template became.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_message: Option<&'r str>,
+}
+
+#[derive(Serialize)]
+struct Location<'r> {
+    file: Option<&'r str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    function: Option<&'r str>,
+}
+
+/// `notifications/debug/session_state`.
+#[derive(Serialize)]
+struct StateParams<'r> {
+    session_id: Option<SessionId>,
+    old: Option<Status>,
+    new: Status,
+    reason: &'r str,
+    location: Option<Location<'r>>,
+    thread_id: Option<ThreadKey>,
+    timestamp: Timestamp,
+    seq: Seq,
+}
+
+fn stop_hit(record: &Record, at: &StoppedAt, hit: &Hit) -> Text {
+    told(
+        "notifications/breakpoint/hit",
+        &HitParams {
+            breakpoint_id: hit.breakpoint,
+            r#type: if at.is_exception() { "exception" } else { "breakpoint" },
+            session_id: at.session,
+            location: Location::of(at),
+            thread_id: at.thread,
+            timestamp: record.at,
+            hit_count: hit.hit_count,
+            seq: record.seq,
+            text: at.text.as_deref(),
+            log_message: None,
         },
-        "thread_id": hit.thread,
-        "timestamp": hit.at.to_string(),
-        "hit_count": hit.hit_count,
-        "seq": record.seq,
-        "log_message": hit.message,
-    })
+    )
 }
 
-fn location(at: &StoppedAt) -> Value {
-    json!({ "file": at.file, "line": at.line, "column": at.column, "function": at.function })
+fn trace_hit(record: &Record, hit: &TraceHit) -> Text {
+    let file = Some(&*hit.file);
+    let (line, column, function) = (Some(hit.line), hit.column, hit.function.as_deref());
+    told(
+        "notifications/breakpoint/hit",
+        &HitParams {
+            breakpoint_id: Some(hit.breakpoint),
+            r#type: "tracepoint",
+            session_id: hit.session,
+            location: Location { file, line, column, function },
+            thread_id: hit.thread,
+            timestamp: hit.at,
+            hit_count: hit.hit_count,
+            seq: record.seq,
+            text: None,
+            log_message: hit.message.as_deref(),
+        },
+    )
 }
 
 fn state(
@@ -145,17 +226,36 @@ fn state(
     new: Status,
     reason: &str,
     at: Option<&StoppedAt>,
-) -> Value {
-    json!({
-        "session_id": record.event.session(),
-        "old": old.into(),
-        "new": new,
-        "reason": reason,
-        "location": at.map(location),
-        "thread_id": at.map(|at| at.thread),
-        "timestamp": record.at.to_string(),
-        "seq": record.seq,
-    })
+) -> Text {
+    told(
+        "notifications/debug/session_state",
+        &StateParams {
+            session_id: record.event.session(),
+            old: old.into(),
+            new,
+            reason,
+            location: at.map(Location::of),
+            thread_id: at.map(|at| at.thread),
+            timestamp: record.at,
+            seq: record.seq,
+        },
+    )
+}
+
+fn told(method: &str, params: &impl Serialize) -> Text {
+    // Plain fields, so this cannot fail.
+    notice(method, &serde_json::to_string(params).unwrap_or_else(|_| "{}".to_owned()))
+}
+
+impl<'r> Location<'r> {
+    fn of(at: &'r StoppedAt) -> Location<'r> {
+        Location {
+            file: at.file.as_deref(),
+            line: at.line,
+            column: at.column,
+            function: at.function.as_deref(),
+        }
+    }
 }
 
 /// How loud an event is as a log message; none is for those that are on the timeline only.
