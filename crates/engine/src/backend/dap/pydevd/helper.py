@@ -216,7 +216,10 @@ def lines(text):
 
 
 def lines_set(text):
-    """They are set. What is no longer wanted is forgotten; the rest need not be compiled at each hit."""
+    """They are set. What is no longer wanted is forgotten; tracepoints need not be compiled at each hit.
+
+    Others are left as text: pydevd says it when a condition raises.
+    """
     asked = json.loads(text)
     keys = set(asked["keys"])
     for key in _files.get(asked["file"], set()) - keys:
@@ -231,7 +234,7 @@ def lines_set(text):
                 point.condition = compile(point.condition, "<holdpoint>", "eval")
 
 
-_OURS = "__import__('_holdpoint')."
+_OURS = "__import__('_holdpoint').trace("
 
 
 def line(key):
