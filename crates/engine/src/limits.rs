@@ -305,6 +305,8 @@ pub const BATCHES: usize = 256;
 pub const BATCH_PIECE: usize = 200;
 /// Missing values named in the answer to a batch.
 pub const MISSING_NAMED: usize = 10_000;
+/// Tokens of a resource or prompt about calls: context that nobody can page through.
+pub const RESOURCE_TOKENS: usize = 16_000;
 /// Records of one page when the call does not say (seed 000), and at the most.
 pub const RECORDS_PAGE: usize = 100;
 pub const RECORDS_PAGE_MAX: usize = 1_000;

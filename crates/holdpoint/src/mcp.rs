@@ -265,9 +265,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.meet(&context);
-        let contents = guarded(async { resources::read(&self.app, &request.uri) })
-            .await
-            .map_err(wire_error)?;
+        let contents =
+            guarded(resources::read(&self.app, &request.uri)).await.map_err(wire_error)?;
         Ok(ReadResourceResult::new(contents).into())
     }
 
@@ -339,7 +338,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.meet(&context);
-        guarded(async { prompts::get(&self.app, request) }).await.map_err(wire_error)
+        guarded(prompts::get(&self.app, request)).await.map_err(wire_error)
     }
 
     async fn complete(

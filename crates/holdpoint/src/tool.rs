@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::{
-    answer::{Answer, Meta, Reply, envelope},
+    answer::{Answer, Meta, Reply, envelope, refused},
     call::{Call, Caller, Common},
     params::nearest,
 };
@@ -51,6 +51,9 @@ pub(crate) trait Tool: 'static {
     const EFFECT: Effect;
     /// The deadline when the call does not say.
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
+    /// The tools of seed 000 say everything in JSON, failures too, and pass over parameters that they do
+    /// not know.
+    const SPEAKS_JSON: bool = false;
     /// What must hold before `run`.
     type Scope: Scope;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
@@ -84,6 +87,7 @@ pub(crate) struct Entry {
     pub(crate) about: &'static str,
     pub(crate) effect: Effect,
     pub(crate) timeout: Duration,
+    speaks_json: bool,
     schema: fn() -> JsonObject,
     run: fn(Call, JsonObject) -> BoxFuture<'static, Result<Reply, Failure>>,
 }
@@ -94,6 +98,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         about: T::ABOUT,
         effect: T::EFFECT,
         timeout: T::TIMEOUT,
+        speaks_json: T::SPEAKS_JSON,
         schema: schema_of::<T>,
         run: run::<T>,
     }
@@ -127,10 +132,33 @@ pub(crate) async fn call(
     entry: &'static Entry,
     schema: &JsonObject,
     caller: Caller,
+    arguments: JsonObject,
+) -> Result<Reply, Failure> {
+    match enter(entry, schema, caller, arguments).await {
+        Err(failure) if entry.speaks_json => Ok(Reply::Refused(refused(&failure))),
+        done => done,
+    }
+}
+
+async fn enter(
+    entry: &'static Entry,
+    schema: &JsonObject,
+    caller: Caller,
     mut arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    // To most models an explicit null means "not given".
-    arguments.retain(|_, value| !value.is_null());
+    if entry.speaks_json {
+        let known = schema.get("properties").and_then(|it| it.as_object());
+        let common = ["timeout_s", "budget_tokens"];
+        arguments.retain(|name, value| {
+            // A result of `null` is one.
+            let given = !value.is_null() || name == "fake_result";
+            let is_known = known.is_some_and(|it| it.contains_key(name));
+            given && (is_known || common.contains(&name.as_str()))
+        });
+    } else {
+        // To most models an explicit null means "not given".
+        arguments.retain(|_, value| !value.is_null());
+    }
     let common = Common::take(&mut arguments, schema)?;
     params::check(entry.name, schema, &arguments)?;
     let deadline = common.deadline(entry, caller.app.tool_timeout);

@@ -4,6 +4,7 @@
 //! Adding one is its file, its `mod` line and its line in [`TOOLS`].
 
 pub(crate) mod breakpoint;
+pub(crate) mod callpoint;
 pub(crate) mod debug;
 pub(crate) mod server;
 mod session;
@@ -42,6 +43,19 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<tracepoint::set::Set>(),
     entry::<tracepoint::read::Read>(),
     entry::<breakpoint::wait::Wait>(),
+    entry::<callpoint::list_breakpoints::ListBreakpoints>(),
+    entry::<callpoint::add::Add>(),
+    entry::<callpoint::set_behavior::SetBehavior>(),
+    entry::<callpoint::set_after_behavior::SetAfterBehavior>(),
+    entry::<callpoint::set_replacement::SetReplacement>(),
+    entry::<callpoint::get_default_behavior::GetDefaultBehavior>(),
+    entry::<callpoint::set_default_behavior::SetDefaultBehavior>(),
+    entry::<callpoint::list_paused::ListPaused>(),
+    entry::<callpoint::r#continue::Continue>(),
+    entry::<callpoint::list_functions::ListFunctions>(),
+    entry::<callpoint::get_call_records::GetCallRecords>(),
+    entry::<callpoint::repl_eval::ReplEval>(),
+    entry::<callpoint::inspect_object::InspectObject>(),
     entry::<server::status::Status>(),
     entry::<timeline::query::Query>(),
     entry::<timeline::note::Note>(),

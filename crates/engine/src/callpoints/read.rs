@@ -15,6 +15,8 @@ pub type Wanted = CallQuery;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     pub calls: Vec<Value>,
+    /// The cursor of each.
+    pub ids: Vec<i64>,
     /// How many match in all.
     pub total: u64,
     /// Pass it as `before` for the next page; none when this was the last.
@@ -31,7 +33,8 @@ impl Callpoints {
         let full = page.rows.len() == limit;
         let next = if full { page.rows.last().map(|row| row.id) } else { None };
         let calls = page.rows.iter().map(|row| record(row, &values)).collect();
-        Ok(Page { calls, total: page.total, next })
+        let ids = page.rows.iter().map(|row| row.id).collect();
+        Ok(Page { calls, ids, total: page.total, next })
     }
 
     pub async fn record(&self, call_id: &str) -> Result<Option<Value>, StoreError> {

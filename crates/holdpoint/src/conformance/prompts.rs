@@ -1,5 +1,7 @@
 //! The prompts the suite lists and gets.
 
+use futures::future::BoxFuture;
+use holdpoint_engine::failure::Failure;
 use rmcp::model::{
     ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, PromptMessage,
     ResourceContents, Role,
@@ -16,7 +18,7 @@ const SIMPLE: Prompt = Prompt {
     name: "test_simple_prompt",
     about: "One message, always the same",
     arguments: &[],
-    render: |_, _| Ok(vec![says("This is a simple prompt for testing.")]),
+    render: |_, _| now(vec![says("This is a simple prompt for testing.")]),
     values: |_, _| Vec::new(),
 };
 
@@ -30,7 +32,7 @@ const WITH_ARGUMENTS: Prompt = Prompt {
     render: |_, given| {
         let value = |name| given.get(name).unwrap_or_default();
         let (first, second) = (value("arg1"), value("arg2"));
-        Ok(vec![says(format!("Prompt with arguments: arg1='{first}', arg2='{second}'"))])
+        now(vec![says(format!("Prompt with arguments: arg1='{first}', arg2='{second}'"))])
     },
     values: |_, _| vec!["testValue1".to_owned(), "testValue2".to_owned()],
 };
@@ -43,7 +45,7 @@ const WITH_EMBEDDED_RESOURCE: Prompt = Prompt {
         let uri = given.get("resourceUri").unwrap_or_default();
         let resource = ResourceContents::text("Embedded resource content for testing.", uri)
             .with_mime_type("text/plain");
-        Ok(vec![
+        now(vec![
             PromptMessage::new(Role::User, ContentBlock::resource(resource)),
             says("Please process the embedded resource above."),
         ])
@@ -56,7 +58,7 @@ const WITH_IMAGE: Prompt = Prompt {
     about: "An image and what to do with it",
     render: |_, _| {
         let image = ContentBlock::image(PNG, "image/png");
-        Ok(vec![PromptMessage::new(Role::User, image), says("Please analyze the image above.")])
+        now(vec![PromptMessage::new(Role::User, image), says("Please analyze the image above.")])
     },
     ..SIMPLE
 };
@@ -88,4 +90,8 @@ pub(super) fn asking(request: &GetPromptRequestParams) -> Option<GetPromptRespon
 
 fn says(text: impl Into<String>) -> PromptMessage {
     PromptMessage::new_text(Role::User, text)
+}
+
+fn now(messages: Vec<PromptMessage>) -> BoxFuture<'static, Result<Vec<PromptMessage>, Failure>> {
+    Box::pin(std::future::ready(Ok(messages)))
 }

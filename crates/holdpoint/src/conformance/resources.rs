@@ -1,6 +1,7 @@
 //! The resources the suite lists, reads and subscribes to.
 
-use holdpoint_engine::event::Topic;
+use futures::future::BoxFuture;
+use holdpoint_engine::{event::Topic, failure::Failure};
 use rmcp::model::ResourceContents;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ const STATIC_TEXT: Resource = Resource {
     topic: Topic::Status,
     concerns: |_, _| false,
     read: |_, uri, _| {
-        Ok(ResourceContents::text("This is the content of the static text resource.", uri))
+        now(ResourceContents::text("This is the content of the static text resource.", uri))
     },
     parts: |_| Vec::new(),
 };
@@ -27,7 +28,7 @@ const STATIC_BINARY: Resource = Resource {
     name: "static-binary",
     about: "An image that never changes",
     mime: "image/png",
-    read: |_, uri, _| Ok(ResourceContents::blob(PNG, uri)),
+    read: |_, uri, _| now(ResourceContents::blob(PNG, uri)),
     ..STATIC_TEXT
 };
 
@@ -37,7 +38,7 @@ const WATCHED: Resource = Resource {
     about: "A text that changes with every client that comes or goes",
     concerns: |_, _| true,
     read: |app, uri, _| {
-        Ok(ResourceContents::text(format!("{} clients are connected.", app.clients.count()), uri))
+        now(ResourceContents::text(format!("{} clients are connected.", app.clients.count()), uri))
     },
     ..STATIC_TEXT
 };
@@ -50,8 +51,12 @@ const TEMPLATE: Resource = Resource {
     read: |_, uri, id| {
         let data = format!("Data for ID: {id}");
         let json = json!({ "id": id, "templateTest": true, "data": data });
-        Ok(ResourceContents::text(json.to_string(), uri))
+        now(ResourceContents::text(json.to_string(), uri))
     },
     parts: |_| vec!["123".to_owned()],
     ..STATIC_TEXT
 };
+
+fn now(contents: ResourceContents) -> BoxFuture<'static, Result<ResourceContents, Failure>> {
+    Box::pin(std::future::ready(Ok(contents)))
+}

@@ -1,7 +1,10 @@
 //! The only list of prompts, and completion of what they and the resources' templates take.
 
+mod debug_session_start;
+mod inspect_paused_call;
 mod review_timeline;
 
+use futures::future::BoxFuture;
 use holdpoint_engine::failure::{Code, Failure};
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams,
@@ -12,11 +15,15 @@ use serde_json::Value;
 
 use crate::app::App;
 
+/// Fills in a prompt.
+pub(crate) type Render =
+    for<'a> fn(&'a App, &'a Given) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>>;
+
 pub(crate) struct Prompt {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) arguments: &'static [Argument],
-    pub(crate) render: fn(app: &App, given: &Given) -> Result<Vec<PromptMessage>, Failure>,
+    pub(crate) render: Render,
     /// The values an argument may take, where they can be listed.
     pub(crate) values: fn(app: &App, argument: &str) -> Vec<String>,
 }
@@ -27,7 +34,11 @@ pub(crate) struct Argument {
     pub(crate) required: bool,
 }
 
-pub(crate) const PROMPTS: &[Prompt] = &[review_timeline::REVIEW_TIMELINE];
+pub(crate) const PROMPTS: &[Prompt] = &[
+    review_timeline::REVIEW_TIMELINE,
+    debug_session_start::DEBUG_SESSION_START,
+    inspect_paused_call::INSPECT_PAUSED_CALL,
+];
 
 /// What the client filled in. Arguments of prompts are always text.
 pub(crate) struct Given(JsonObject);
@@ -53,7 +64,7 @@ pub(super) fn list(prompts: &[Prompt]) -> Vec<McpPrompt> {
         .collect()
 }
 
-pub(super) fn get(
+pub(super) async fn get(
     app: &App,
     request: GetPromptRequestParams,
 ) -> Result<GetPromptResponse, Failure> {
@@ -72,7 +83,7 @@ pub(super) fn get(
             .hint(format!("pass `{}`: {}", argument.name, argument.about)));
         }
     }
-    let messages = (prompt.render)(app, &given)?;
+    let messages = (prompt.render)(app, &given).await?;
     Ok(GetPromptResult::new(messages).with_description(prompt.about).into())
 }
 

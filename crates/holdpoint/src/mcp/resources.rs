@@ -2,9 +2,11 @@
 //!
 //! A resource whose `uri` has a `{part}` is a template; the part is given to `read`.
 
+mod callpoints;
 mod status;
 mod timeline;
 
+use futures::future::BoxFuture;
 use holdpoint_engine::{
     event::{Event, Topic},
     failure::{Code, Failure},
@@ -12,7 +14,12 @@ use holdpoint_engine::{
 use rmcp::model::{Resource as McpResource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
+pub(in crate::mcp) use self::callpoints::recent;
 use crate::app::App;
+
+/// Reads a resource: its app, its whole address and the part that a template leaves open.
+pub(crate) type Read =
+    for<'a> fn(&'a App, &'a str, &'a str) -> BoxFuture<'a, Result<ResourceContents, Failure>>;
 
 pub(crate) struct Resource {
     pub(crate) uri: &'static str,
@@ -23,12 +30,21 @@ pub(crate) struct Resource {
     pub(crate) topic: Topic,
     /// Whether an event of the topic really changes the resource that `part` names.
     pub(crate) concerns: fn(event: &Event, part: &str) -> bool,
-    pub(crate) read: fn(app: &App, uri: &str, part: &str) -> Result<ResourceContents, Failure>,
+    pub(crate) read: Read,
     /// What the part may be, for completion.
     pub(crate) parts: fn(app: &App) -> Vec<String>,
 }
 
-pub(crate) const RESOURCES: &[Resource] = &[status::STATUS, timeline::TIMELINE, timeline::OF_KIND];
+pub(crate) const RESOURCES: &[Resource] = &[
+    status::STATUS,
+    timeline::TIMELINE,
+    timeline::OF_KIND,
+    callpoints::STATUS,
+    callpoints::BREAKPOINTS,
+    callpoints::PAUSED,
+    callpoints::CALL_HISTORY,
+    callpoints::FUNCTIONS,
+];
 
 impl Resource {
     /// The part of `uri` that a template leaves open; empty for a plain resource.
@@ -68,9 +84,18 @@ pub(super) fn templates(resources: &[Resource]) -> Vec<ResourceTemplate> {
         .collect()
 }
 
+/// Existing clients of `breakpoint://` add queries and slashes, which mean nothing there.
+fn plain(uri: &str) -> &str {
+    match uri.strip_prefix("breakpoint://") {
+        Some(_) => uri.split(['?', '#']).next().unwrap_or(uri).trim_end_matches('/'),
+        None => uri,
+    }
+}
+
 /// The resource that a URI names, with the part it names.
 pub(super) fn find<'u>(app: &App, uri: &'u str) -> Result<(&'static Resource, &'u str), Failure> {
     let resources = app.catalogue.resources;
+    let uri = plain(uri);
     let found = resources.iter().find_map(|it| it.part_of(uri).map(|part| (it, part)));
     found.ok_or_else(|| {
         let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
@@ -81,9 +106,9 @@ pub(super) fn find<'u>(app: &App, uri: &'u str) -> Result<(&'static Resource, &'
     })
 }
 
-pub(super) fn read(app: &App, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
+pub(super) async fn read(app: &App, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
     let (resource, part) = find(app, uri)?;
-    let contents = (resource.read)(app, uri, part)?;
+    let contents = (resource.read)(app, uri, part).await?;
     Ok(vec![contents.with_mime_type(resource.mime)])
 }
 

@@ -3,7 +3,10 @@
 
 use std::time::Duration;
 
-use holdpoint_engine::{failure::Failure, ids::Seq};
+use holdpoint_engine::{
+    failure::{Code, Failure},
+    ids::Seq,
+};
 use jiff::Timestamp;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -19,6 +22,10 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) enum Reply {
     Answer(Answer),
+    /// JSON as text and as data alike: the tools of seed 000.
+    Json(Value),
+    /// The same, of a call that was refused: `{"error": …}`.
+    Refused(Value),
     /// Past the envelope, as it stands: the conformance suite's fixtures only.
     #[cfg(feature = "conformance")]
     Raw(Box<CallToolResponse>),
@@ -43,6 +50,11 @@ impl Reply {
         match (self, note) {
             (Reply::Answer(answer), Some(note)) => {
                 Reply::Answer(Answer { text: format!("{}\n({note})", answer.text), ..answer })
+            }
+            // Its text must stay JSON.
+            (Reply::Json(Value::Object(mut object)), Some(note)) => {
+                object.insert("note".to_owned(), note.into());
+                Reply::Json(Value::Object(object))
             }
             (reply, _) => reply,
         }
@@ -76,6 +88,16 @@ pub(crate) fn envelope(result: Result<Reply, Failure>, meta: &Meta) -> CallToolR
         Ok(Reply::Answer(answer)) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
             result.structured_content = Some(enclose(true, "success", ("data", answer.data), meta));
+            result.into()
+        }
+        Ok(Reply::Json(data)) => {
+            let mut result = CallToolResult::success(vec![ContentBlock::text(data.to_string())]);
+            result.structured_content = Some(enclose(true, "success", ("data", data), meta));
+            result.into()
+        }
+        Ok(Reply::Refused(error)) => {
+            let mut result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
+            result.structured_content = Some(enclose(false, "error", ("error", error), meta));
             result.into()
         }
         #[cfg(feature = "conformance")]
@@ -122,4 +144,25 @@ impl Meta {
             ("seq", self.seq.0.into()),
         ])
     }
+}
+
+/// A failure in the words of seed 000's tools: `{"error": …}`, with what is wrong and the next step.
+pub(crate) fn refused(failure: &Failure) -> Value {
+    let detail = |name: &str| failure.details.as_ref().and_then(|it| it.get(name)).cloned();
+    let mut error = Map::new();
+    let missing = failure.message.starts_with("missing parameter");
+    let code = match failure.code {
+        Code::InvalidParams if missing => "missing_parameter".to_owned(),
+        Code::InvalidParams => "invalid_parameter".to_owned(),
+        code => code.as_str().trim_start_matches("E_").to_lowercase(),
+    };
+    error.insert("error".to_owned(), code.into());
+    if let Some(parameter) = detail("parameter") {
+        error.insert("parameter".to_owned(), parameter);
+    }
+    error.insert("message".to_owned(), failure.message.as_ref().into());
+    if let Some(hint) = &failure.hint {
+        error.insert("hint".to_owned(), hint.as_ref().into());
+    }
+    Value::Object(error)
 }

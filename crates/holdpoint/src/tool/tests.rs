@@ -127,6 +127,8 @@ impl Stage {
 async fn check(tool: &str, arguments: Value, expect: Expect) {
     let text = match Stage::new().call(tool, arguments).await {
         Ok(Reply::Answer(answer)) => format!("{}\n{}", answer.text, answer.data),
+        Ok(Reply::Json(json)) => json.to_string(),
+        Ok(Reply::Refused(json)) => format!("refused: {json}"),
         #[cfg(feature = "conformance")]
         Ok(Reply::Raw(raw)) => format!("{raw:?}"),
         Err(failure) => failure.to_string(),

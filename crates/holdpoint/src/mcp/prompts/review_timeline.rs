@@ -20,7 +20,7 @@ pub(super) const REVIEW_TIMELINE: Prompt = Prompt {
         about: "only events of this kind, such as `note`",
         required: false,
     }],
-    render,
+    render: |app, given| Box::pin(std::future::ready(render(app, given))),
     values: |_, _| Kind::labels().map(str::to_owned).collect(),
 };
 

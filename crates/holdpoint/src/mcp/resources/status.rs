@@ -13,11 +13,11 @@ pub(super) const STATUS: Resource = Resource {
     mime: "application/json",
     topic: Topic::Status,
     concerns: always,
-    read,
+    read: |app, uri, _| Box::pin(std::future::ready(read(app, uri))),
     parts: no_parts,
 };
 
-fn read(app: &App, uri: &str, _: &str) -> Result<ResourceContents, Failure> {
+fn read(app: &App, uri: &str) -> Result<ResourceContents, Failure> {
     let json = serde_json::to_string(&Report::of(app))
         .map_err(|error| Failure::internal(format!("the status is not JSON: {error}")))?;
     Ok(ResourceContents::text(json, uri))

@@ -19,7 +19,7 @@ pub(super) const TIMELINE: Resource = Resource {
     mime: "application/json",
     topic: Topic::Timeline,
     concerns: always,
-    read: |app, uri, _| Ok(newest(app, uri, Vec::new())),
+    read: |app, uri, _| Box::pin(std::future::ready(Ok(newest(app, uri, Vec::new())))),
     parts: no_parts,
 };
 
@@ -30,7 +30,7 @@ pub(super) const OF_KIND: Resource = Resource {
     mime: "application/json",
     topic: Topic::Timeline,
     concerns: is_of_kind,
-    read: |app, uri, part| read_kind(app, uri, part),
+    read: |app, uri, part| Box::pin(std::future::ready(read_kind(app, uri, part))),
     parts: |_| Kind::labels().map(str::to_owned).collect(),
 };
 

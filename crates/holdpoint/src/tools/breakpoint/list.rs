@@ -22,8 +22,8 @@ pub(crate) struct Params {}
 
 impl Tool for List {
     const NAME: &'static str = "breakpoint_list";
-    const ABOUT: &'static str = "Every breakpoint and tracepoint, with its `type`, its condition and \
-        whether it is enabled.";
+    const ABOUT: &'static str = "Every breakpoint, tracepoint and intercepted function, with its `type`, \
+        its condition and whether it is enabled.";
     const EFFECT: Effect = Effect::Reads;
     type Scope = App;
     type Params = Params;
@@ -39,11 +39,23 @@ impl Tool for List {
             }
             rows.push(bind::asked(breakpoint));
         }
-        if all.is_empty() {
+        let points = app.engine.callpoints().await.callpoints();
+        for (name, point) in &points {
+            let (before, after) = (point.before.as_str(), point.after.as_str());
+            if !lines.push(&format!("callpoint {name}: before {before}, after {after}")) {
+                lines.always("… more with `breakpoint_list_breakpoints`");
+                break;
+            }
+            rows.push(json!({
+                "type": "callpoint", "function_name": name, "behavior": before,
+                "after_behavior": after, "replacement": point.replacement,
+            }));
+        }
+        let total = all.len() + points.len();
+        if total == 0 {
             lines.always("no breakpoints");
         }
-        Ok(Answer::new(lines.into_text(), &json!({ "breakpoints": rows, "total": all.len() }))?
-            .into())
+        Ok(Answer::new(lines.into_text(), &json!({ "breakpoints": rows, "total": total }))?.into())
     }
 }
 

@@ -28,16 +28,24 @@ pub(crate) struct Params {
     line: Option<u32>,
     /// Instead of `id`: its function.
     function: Option<String>,
+    /// An intercepted function (`breakpoint_add`), by its name.
+    function_name: Option<String>,
 }
 
 impl Tool for Remove {
     const NAME: &'static str = "breakpoint_remove";
-    const ABOUT: &'static str = "Remove a breakpoint: `{id}`, `{file, line}` or `{function}`.";
+    const ABOUT: &'static str = "Remove a breakpoint: `{id}`, `{file, line}` or `{function}`; \
+        of an intercepted function: `{function_name}`.";
     const EFFECT: Effect = Effect::Destroys;
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        if let (Some(name), true) = (&params.function_name, params.names_no_line()) {
+            // Idempotent: one that is not there is gone.
+            app.engine.callpoints().await.remove(name).await;
+            return Ok(Reply::Json(json!({ "status": "ok", "function_name": name })));
+        }
         let breakpoints = &app.engine.sessions.breakpoints;
         let id = match params.id {
             Some(id) if params.is_only_id() => BreakpointId(id),
@@ -53,6 +61,10 @@ impl Tool for Remove {
 }
 
 impl Params {
+    fn names_no_line(&self) -> bool {
+        self.id.is_none() && self.is_only_id()
+    }
+
     fn is_only_id(&self) -> bool {
         self.file.is_none() && self.line.is_none() && self.function.is_none()
     }
@@ -62,7 +74,7 @@ impl Params {
             (None, Some(file), Some(line), None) => format!("{}:{line}", file.display()),
             (None, _, None, Some(function)) => format!("function {function}"),
             _ => {
-                let text = "pass `id`, or `file` and `line`, or `function`";
+                let text = "pass `id`, or `file` and `line`, or `function`, or `function_name`";
                 return Err(Failure::new(Code::InvalidParams, text));
             }
         };

@@ -22,6 +22,7 @@ use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
     tools::{
+        callpoint::shape,
         debug::{report, status, wait::patience},
         session::Any,
     },
@@ -43,7 +44,8 @@ pub(crate) struct Params {
 
 impl Tool for Wait {
     const NAME: &'static str = "breakpoint_wait";
-    const ABOUT: &'static str = "Wait until a program stops (at one of `ids`), in any session. \
+    const ABOUT: &'static str = "Wait until a program stops (at one of `ids`), in any session, or a call \
+        of an instrumented app pauses. \
         Tracepoints never end it. At the deadline it says `timed_out` and where everything stands.";
     const EFFECT: Effect = Effect::Reads;
     type Scope = Any;
@@ -64,7 +66,10 @@ impl Tool for Wait {
             }
         };
         match found {
-            Some(found) => tell(&wanted, found, &cursors).await,
+            Some(Took::Paused { pause_id, line, seq }) => {
+                wanted.paused(&pause_id, &line, seq).await
+            }
+            Some(Took::Stop(found)) => tell(&wanted, found, &cursors).await,
             None => wanted.nothing(patience),
         }
     }
@@ -77,7 +82,12 @@ struct Wanted {
     ids: Vec<BreakpointId>,
 }
 
-/// What ended a wait.
+/// What ended a wait: a thread that stopped, or a call that paused.
+enum Took {
+    Stop(Found),
+    Paused { pause_id: String, line: String, seq: Seq },
+}
+
 struct Found {
     session: SessionId,
     seq: Seq,
@@ -95,7 +105,7 @@ impl Wanted {
             return Err(Failure::new(Code::NotFound, format!("no breakpoint {unknown}"))
                 .hint("`breakpoint_list` lists them"));
         }
-        if sessions.all().is_empty() {
+        if sessions.all().is_empty() && !has_callpoints(&named.app) {
             return Err(Failure::new(Code::NoSession, "no program is being debugged")
                 .hint("start one with `debug_launch`"));
         }
@@ -112,38 +122,74 @@ impl Wanted {
     fn doing(&self) -> String {
         let ids: Vec<String> = self.ids.iter().map(ToString::to_string).collect();
         match ids.is_empty() {
-            true => "waiting for a stop".to_owned(),
+            true => "waiting for a stop or a paused call".to_owned(),
             false => format!("waiting for a stop at breakpoint {}", ids.join(" or ")),
         }
     }
 
     /// Whether an event ends the wait.
-    fn takes(&self, record: &Record) -> Option<Found> {
-        let Event::Stopped(at) = &*record.event else { return None };
+    fn takes(&self, record: &Record) -> Option<Took> {
+        let at = match &*record.event {
+            Event::Stopped(at) => at,
+            Event::CallPaused { pause_id, line, .. } if self.takes_calls() => {
+                let (pause_id, line, seq) = (pause_id.clone(), line.clone(), record.seq);
+                return Some(Took::Paused { pause_id, line, seq });
+            }
+            _ => return None,
+        };
         let is_ours = self.session.as_ref().is_none_or(|session| session.id == at.session);
         let hit = |id: &BreakpointId| at.hits.iter().any(|hit| hit.breakpoint == Some(*id));
         let is_wanted = self.ids.is_empty() || self.ids.iter().any(hit);
-        (is_ours && is_wanted).then(|| Found {
-            session: at.session,
-            seq: record.seq,
-            at: at.clone(),
-            gap: None,
+        (is_ours && is_wanted).then(|| {
+            Took::Stop(Found { session: at.session, seq: record.seq, at: at.clone(), gap: None })
+        })
+    }
+
+    /// Neither a session nor a breakpoint was named.
+    fn takes_calls(&self) -> bool {
+        self.session.is_none() && self.ids.is_empty()
+    }
+
+    /// A call that waits now: the oldest.
+    fn paused_now(&self) -> Option<Took> {
+        let callpoints = self.app.engine.opened_callpoints().filter(|_| self.takes_calls())?;
+        let paused = callpoints.paused();
+        let pause = paused.iter().find(|it| it.get("waiting") == Some(&json!(true)))?;
+        let name = pause.get("call_data").and_then(|it| it.get("method_name"));
+        Some(Took::Paused {
+            pause_id: pause.get("id")?.as_str()?.to_owned(),
+            line: name.and_then(Value::as_str).unwrap_or_default().to_owned(),
+            seq: self.app.engine.log.head(),
         })
     }
 
     /// A stop that stands now.
-    fn standing(&self) -> Option<Found> {
+    fn standing(&self) -> Option<Took> {
         let log = &self.app.engine.log;
-        self.sessions().iter().find_map(|session| {
+        let stopped = self.sessions().iter().find_map(|session| {
             let view = session.view();
             let shown = view.stop.as_ref().filter(|_| view.status == Status::Stopped)?;
             let page = log.page(Seq(shown.seq.0.saturating_sub(1)), 1, |_| true);
             page.records.first().filter(|it| it.seq == shown.seq).and_then(|it| self.takes(it))
-        })
+        });
+        stopped.or_else(|| self.paused_now())
+    }
+
+    /// A call that paused, and whether it still does.
+    async fn paused(&self, pause_id: &str, line: &str, seq: Seq) -> Result<Reply, Failure> {
+        let pause = self.app.engine.callpoints().await.paused_one(pause_id);
+        let now = if pause.is_some() { "paused" } else { "resumed" };
+        let hint = "`breakpoint_continue` decides; `breakpoint_repl_eval` evaluates there";
+        let text = format!("Call paused: {line}\npause_id: {pause_id} · {now}\nhint: {hint}");
+        let data = json!({
+            "hit": true, "timed_out": false, "type": "paused_call", "pause_id": pause_id,
+            "state": now, "pause": pause.as_ref().map(shape::pause), "seq": seq,
+        });
+        Ok(Answer::new(text, &data)?.into())
     }
 
     /// The next stop after `from`; nothing when every program that could stop has ended.
-    async fn next(&self, from: Seq) -> Option<Found> {
+    async fn next(&self, from: Seq) -> Option<Took> {
         let log = &self.app.engine.log;
         let mut reader = log.reader(from);
         let mut gap = None;
@@ -151,18 +197,24 @@ impl Wanted {
             let reads = reader.take(limits::NOTIFY_BATCH);
             for read in &reads {
                 match read {
-                    Read::Record(record) => {
-                        if let Some(found) = self.takes(record) {
-                            return Some(Found { gap, ..found });
+                    Read::Record(record) => match self.takes(record) {
+                        Some(Took::Stop(found)) => {
+                            return Some(Took::Stop(Found { gap, ..found }));
                         }
-                    }
+                        Some(paused) => return Some(paused),
+                        None => {}
+                    },
                     Read::Gap { first, last } => gap = Some((*first, *last)),
                 }
             }
             if !reads.is_empty() {
                 continue;
             }
-            if self.sessions().iter().all(|session| session.view().status == Status::Ended) {
+            // A call may pause whether a program runs or not.
+            let waits_for_calls = self.takes_calls() && has_callpoints(&self.app);
+            let is_over =
+                self.sessions().iter().all(|session| session.view().status == Status::Ended);
+            if is_over && !waits_for_calls {
                 return None;
             }
             reader.ready().await;
@@ -173,7 +225,8 @@ impl Wanted {
     fn nothing(&self, waited: Duration) -> Result<Reply, Failure> {
         let sessions = self.sessions();
         let all: Vec<Value> = sessions.iter().map(|session| state(session)).collect();
-        let is_over = sessions.iter().all(|session| session.view().status == Status::Ended);
+        let ended = sessions.iter().all(|session| session.view().status == Status::Ended);
+        let is_over = ended && !sessions.is_empty();
         let head = match is_over {
             true => "No stop: the program has ended".to_owned(),
             false => format!("No stop within {} s", waited.as_secs_f64()),
@@ -190,6 +243,10 @@ impl Wanted {
         });
         Ok(Answer::new(text, &data)?.into())
     }
+}
+
+fn has_callpoints(app: &App) -> bool {
+    app.engine.opened_callpoints().is_some_and(|it| !it.callpoints().is_empty())
 }
 
 fn state(session: &Session) -> Value {

@@ -1,0 +1,50 @@
+//! `breakpoint_add`: intercept a function.
+
+use holdpoint_engine::{callpoints::behavior::Behavior, failure::Failure};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::refuse;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct Add;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// Function to break on.
+    function_name: String,
+    /// "stop", "go", or "yield" (default: "yield").
+    behavior: Option<String>,
+}
+
+impl Tool for Add {
+    const NAME: &'static str = "breakpoint_add";
+    const ABOUT: &'static str = "Add a breakpoint on a function of an instrumented app: its calls pause \
+        before and after, as the behavior says.";
+    const EFFECT: Effect = Effect::Sets;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        let Params { function_name, behavior } = params;
+        if function_name.is_empty() {
+            return Ok(refuse("missing_parameter", json!({ "parameter": "function_name" })));
+        }
+        let before = match &behavior {
+            None => None,
+            Some(word) => match Behavior::before(word) {
+                Some(before) => Some(before),
+                None => return Ok(refuse("invalid_behavior", json!({ "behavior": word }))),
+            },
+        };
+        match app.engine.callpoints().await.add(&function_name, before).await {
+            Ok(()) => Ok(Reply::Json(json!({ "status": "ok", "function_name": function_name }))),
+            Err(_full) => Ok(refuse("too_many_breakpoints", json!({}))),
+        }
+    }
+}

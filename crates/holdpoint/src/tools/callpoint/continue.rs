@@ -1,0 +1,91 @@
+//! `breakpoint_continue`: decide about a paused call.
+
+use holdpoint_engine::{
+    callpoints::{decision::Decision, paused::Resumed},
+    failure::Failure,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value, json};
+
+use super::refuse;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct Continue;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// ID of the paused execution.
+    pause_id: String,
+    /// "continue" (default), "skip", or "raise".
+    action: Option<String>,
+    /// Modified arguments (for "continue"); the keyword arguments stay unless they are given too.
+    modified_args: Option<Vec<Value>>,
+    /// Modified keyword arguments.
+    modified_kwargs: Option<Map<String, Value>>,
+    /// Return value (for "skip").
+    #[serde(default, deserialize_with = "given")]
+    fake_result: Option<Value>,
+    /// Exception class (for "raise").
+    exception_type: Option<String>,
+    /// Exception message (for "raise").
+    exception_message: Option<String>,
+    /// Replace with different function.
+    replacement_function: Option<String>,
+}
+
+/// A result of `null` is one.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Tool for Continue {
+    const NAME: &'static str = "breakpoint_continue";
+    const ABOUT: &'static str = "Resume a paused execution: as it is, with other arguments, with another \
+        function, skipped with a result, or with an exception.";
+    const EFFECT: Effect = Effect::Writes;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        let callpoints = app.engine.callpoints().await;
+        let Params { pause_id, replacement_function, .. } = params;
+        let replacement_function = replacement_function.filter(|it| !it.is_empty());
+        let unknown =
+            replacement_function.as_ref().is_some_and(|name| !callpoints.is_function(name));
+        let decision = Decision {
+            action: params.action,
+            modified_args: params.modified_args,
+            modified_kwargs: params.modified_kwargs,
+            fake_result: params.fake_result,
+            exception_type: params.exception_type,
+            exception_message: params.exception_message,
+            replacement_function,
+            ..Decision::default()
+        };
+        let about = json!({ "pause_id": pause_id });
+        match callpoints.resume(&pause_id, &decision).await {
+            Resumed::Done { action } => {
+                let mut answer = json!({ "status": "ok", "pause_id": pause_id, "action": action });
+                if unknown && let Some(answer) = answer.as_object_mut() {
+                    let text = "no app has registered the replacement function; the call may fail";
+                    answer.insert("warning".to_owned(), json!(text));
+                }
+                Ok(Reply::Json(answer))
+            }
+            Resumed::NotFound => Ok(refuse("pause_not_found", about)),
+            Resumed::Already => Ok(refuse("pause_already_resumed", about)),
+            Resumed::NoSuchAction => Ok(refuse(
+                "invalid_action",
+                json!({
+                    "pause_id": pause_id,
+                    "message": "action is \"continue\", \"modify\", \"skip\" or \"raise\"",
+                }),
+            )),
+        }
+    }
+}

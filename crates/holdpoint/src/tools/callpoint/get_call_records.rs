@@ -1,0 +1,81 @@
+//! `breakpoint_get_call_records`: what was called, newest first.
+
+use holdpoint_engine::{
+    callpoints::Wanted,
+    failure::{Code, Failure},
+    limits,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{refuse, shape};
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct GetCallRecords;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// Filter to a specific function.
+    function_name: Option<String>,
+    /// Maximum records to return (default: 100, must be >= 1).
+    limit: Option<i64>,
+    /// Completed at or after this time, in seconds since 1970.
+    since: Option<f64>,
+    /// Completed at or before this time.
+    until: Option<f64>,
+    /// Words that are all in the record: function, arguments, result, exception.
+    search: Option<String>,
+    /// `next` of an earlier answer: the records before it.
+    before: Option<i64>,
+}
+
+impl Tool for GetCallRecords {
+    const NAME: &'static str = "breakpoint_get_call_records";
+    const ABOUT: &'static str = "Get the recorded calls of instrumented apps, the newest first. \
+        `total_count` is how many match; `next` leads to older ones.";
+    const EFFECT: Effect = Effect::Reads;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        let limit = params.limit.unwrap_or(limits::RECORDS_PAGE as i64);
+        let Some(limit) = usize::try_from(limit).ok().filter(|limit| *limit >= 1) else {
+            let message = "limit must be >= 1";
+            return Ok(refuse("invalid_limit", json!({ "limit": limit, "message": message })));
+        };
+        let wanted = Wanted {
+            name: params.function_name,
+            since: params.since,
+            until: params.until,
+            search: params.search,
+            before: params.before,
+            limit,
+            ..Wanted::default()
+        };
+        let page = app.engine.callpoints().await.records(wanted).await;
+        let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        let (calls, left_out) = shape::fit(page.calls.iter().map(shape::call), call.budget);
+        let last = calls.len().checked_sub(1).and_then(|at| page.ids.get(at)).copied();
+        let next = if left_out > 0 { last } else { page.next };
+        let mut answer = json!({
+            "calls": calls, "total_count": page.total, "truncated": next.is_some(),
+        });
+        if let (Some(answer), Some(next)) = (answer.as_object_mut(), next) {
+            answer.insert("next".to_owned(), json!(next));
+            if left_out > 0 {
+                answer.insert("hint".to_owned(), hint(next));
+            }
+        }
+        Ok(Reply::Json(answer))
+    }
+}
+
+/// What was left out of an answer that was too long, and the call that shows it.
+fn hint(next: i64) -> Value {
+    json!(format!("more with `before: {next}`, or with a larger `budget_tokens`"))
+}

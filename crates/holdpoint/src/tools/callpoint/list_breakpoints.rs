@@ -1,0 +1,30 @@
+//! `breakpoint_list_breakpoints`: the intercepted functions with their behaviors.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::shape;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct ListBreakpoints;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {}
+
+impl Tool for ListBreakpoints {
+    const NAME: &'static str = "breakpoint_list_breakpoints";
+    const ABOUT: &'static str = "List all active breakpoints on functions of instrumented apps, with \
+        their behaviors.";
+    const EFFECT: Effect = Effect::Reads;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
+        Ok(Reply::Json(shape::breakpoints(&app).await))
+    }
+}

@@ -1,0 +1,30 @@
+//! `breakpoint_list_functions`: what apps have.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::shape;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct ListFunctions;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {}
+
+impl Tool for ListFunctions {
+    const NAME: &'static str = "breakpoint_list_functions";
+    const ABOUT: &'static str = "List all registered functions (known callable targets) of instrumented \
+        apps.";
+    const EFFECT: Effect = Effect::Reads;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
+        Ok(Reply::Json(shape::functions(&app).await))
+    }
+}

@@ -1,0 +1,30 @@
+//! `breakpoint_list_paused`: the calls that wait for a decision.
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::shape;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct ListPaused;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {}
+
+impl Tool for ListPaused {
+    const NAME: &'static str = "breakpoint_list_paused";
+    const ABOUT: &'static str = "List all currently paused executions: calls of instrumented apps that \
+        wait for `breakpoint_continue`.";
+    const EFFECT: Effect = Effect::Reads;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, _: Params, call: Call) -> Result<Reply, Failure> {
+        Ok(Reply::Json(shape::paused(&app, call.budget).await))
+    }
+}

@@ -1,0 +1,88 @@
+//! `breakpoint_repl_eval`: an expression in a paused app.
+
+use std::time::Duration;
+
+use holdpoint_engine::{budget, callpoints::repl::NoRepl, failure::Failure, limits};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::refuse;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct ReplEval;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// ID of the paused execution.
+    pause_id: String,
+    /// Expression to evaluate in the app's own language (must be non-empty after stripping whitespace).
+    expression: String,
+    /// Existing REPL session ID (auto-created if omitted).
+    #[expect(dead_code, reason = "taken by the boundary, as every tool's `session_id`")]
+    session_id: Option<String>,
+    /// Seconds to wait for the debug client to respond (default: 30).
+    timeout_s: Option<f64>,
+}
+
+impl Tool for ReplEval {
+    const NAME: &'static str = "breakpoint_repl_eval";
+    const ABOUT: &'static str = "Evaluate an expression in the REPL context of a paused execution. The \
+        paused app evaluates it; assignments last for the session.";
+    const EFFECT: Effect = Effect::Writes;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        let Params { pause_id, expression, timeout_s, .. } = params;
+        if expression.trim().is_empty() {
+            return Ok(refuse("missing_expression", json!({})));
+        }
+        let callpoints = app.engine.callpoints().await;
+        let session_id = match call.session.clone() {
+            Some(named) => match callpoints.session(&named).await {
+                Some(session) if session.pause_id == pause_id => named,
+                Some(_) => {
+                    return Ok(refuse("invalid_session_id", json!({ "session_id": named })));
+                }
+                None => return Ok(refuse("session_not_found", json!({ "session_id": named }))),
+            },
+            None => match callpoints.open_session(&pause_id).await {
+                Ok(opened) => opened,
+                Err(no) => return Ok(refusal(no, &pause_id)),
+            },
+        };
+        call.doing(format!("waiting for the app to evaluate `{expression}`"));
+        let patience = timeout_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
+        let patience = patience.unwrap_or(limits::EVAL);
+        match callpoints.evaluate(&session_id, &expression, patience).await {
+            Ok(entry) => Ok(Reply::Json(json!({
+                "session_id": session_id,
+                "output": budget::cut(&entry.output, call.budget.bytes()),
+                "stdout": budget::cut(&entry.stdout, call.budget.bytes()),
+                "is_error": entry.is_error,
+                "result_cid": entry.result_cid,
+            }))),
+            Err(no) => Ok(refusal(no, &pause_id)),
+        }
+    }
+}
+
+fn refusal(no: NoRepl, pause_id: &str) -> Reply {
+    let about = json!({ "pause_id": pause_id });
+    match no {
+        // One that was resumed is no paused execution any more.
+        NoRepl::PauseNotFound | NoRepl::PauseResumed => refuse("pause_not_found", about),
+        NoRepl::InvalidPause => refuse("invalid_pause", about),
+        NoRepl::SessionNotFound => refuse("session_not_found", about),
+        NoRepl::SessionClosed => refuse("session_closed", about),
+        NoRepl::EvalNotFound => refuse("eval_missing", about),
+        NoRepl::Timeout(message) => refuse("eval_timeout", json!({ "message": message })),
+        NoRepl::Item(_) => refuse("eval_missing", about),
+        NoRepl::Full => refuse("repl_backend_unavailable", about),
+    }
+}

@@ -1,0 +1,37 @@
+//! `breakpoint_set_default_behavior`: what breakpoints do that yield.
+
+use holdpoint_engine::{callpoints::behavior::Behavior, failure::Failure};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::refuse;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct SetDefaultBehavior;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// "stop", "go", "exception", or "stop_exception".
+    behavior: String,
+}
+
+impl Tool for SetDefaultBehavior {
+    const NAME: &'static str = "breakpoint_set_default_behavior";
+    const ABOUT: &'static str = "Set the global default behavior of breakpoints on functions.";
+    const EFFECT: Effect = Effect::Sets;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        let Some(behavior) = Behavior::default(&params.behavior) else {
+            return Ok(refuse("invalid_behavior", json!({ "behavior": params.behavior })));
+        };
+        app.engine.callpoints().await.set_default_behavior(behavior).await;
+        Ok(Reply::Json(json!({ "status": "ok", "behavior": behavior.as_str() })))
+    }
+}

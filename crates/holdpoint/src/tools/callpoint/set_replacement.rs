@@ -1,0 +1,49 @@
+//! `breakpoint_set_replacement`: another function instead, for calls that do not pause.
+
+use holdpoint_engine::{callpoints::functions::NoChange, failure::Failure};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::refuse;
+use crate::{
+    app::App,
+    tool::{Call, Effect, Reply, Tool},
+};
+
+pub(crate) struct SetReplacement;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// Original function name.
+    function_name: String,
+    /// Replacement function name (or empty to clear).
+    replacement_function: String,
+}
+
+impl Tool for SetReplacement {
+    const NAME: &'static str = "breakpoint_set_replacement";
+    const ABOUT: &'static str = "Set a replacement function for a breakpoint. Both functions must be \
+        registered with the same signature.";
+    const EFFECT: Effect = Effect::Sets;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Params;
+
+    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+        let Params { function_name, replacement_function } = params;
+        let names = json!({
+            "function_name": function_name, "replacement_function": replacement_function,
+        });
+        let callpoints = app.engine.callpoints().await;
+        let set = callpoints.set_replacement(&function_name, Some(&replacement_function)).await;
+        match set {
+            Ok(()) => Ok(Reply::Json(json!({
+                "status": "ok", "function_name": function_name,
+                "replacement_function": replacement_function,
+            }))),
+            Err(NoChange::SignatureMismatch) => Ok(refuse("signature_mismatch", names)),
+            Err(NoChange::NotFound | NoChange::Full) => Ok(refuse("breakpoint_not_found", names)),
+        }
+    }
+}
