@@ -20,7 +20,7 @@ from ._runtime import CLIENT, runtime, task_of, thread_of
 from ._values import (
     Unreadable,
     base64_of,
-    capture,
+    capture_whole,
     cid_of,
     from_data,
     from_item,
@@ -97,9 +97,9 @@ class Call:
         self.stack = _stack.take_all(frame)
         if begun is None:
             self.started = time.time()
-            self.captured = tuple([capture(value) for value in args])
-            self.captured_kwargs = {name: capture(value) for name, value in kwargs.items()}
-            self.target = None if owner is None else capture(owner)
+            self.captured = tuple([capture_whole(value) for value in args])
+            self.captured_kwargs = {name: capture_whole(value) for name, value in kwargs.items()}
+            self.target = None if owner is None else capture_whole(owner)
         else:
             # The function ran already and may have changed its arguments: what was taken before counts.
             self.started, self.captured, self.captured_kwargs, self.target, _ = begun
@@ -410,7 +410,7 @@ def end_body(call):
     }
     role, value = ("result", call.result) if call.error is None else ("exception", call.error)
     body["status"] = "success" if call.error is None else "exception"
-    item = call.item(capture(value), value)
+    item = call.item(capture_whole(value), value)
     for field, name in (("cid", "cid"), ("data", "data"), ("serialization_format", "serialization_format")):
         if field in item:
             body["%s_%s" % (role, name)] = item[field]

@@ -52,6 +52,16 @@ FLUSH_S = 3.0
 
 # Bytes of one captured value; a larger one is described instead.
 VALUE_BYTES = 1024 * 1024
+# A value of a recorded call that takes the processor longer than this is heavy.
+HEAVY_S = 0.0002
+# Heavy values may cost the app this share of its time, and this much at once; beyond it, the values of functions
+# that have such are only named. A call that asks is always captured whole.
+HEAVY_SHARE = 0.2
+HEAVY_FREE_S = 0.25
+# dill walks through whatever a function can reach: objects and seconds that it may take.
+DILL_OBJECTS = 20_000
+DILL_S = 0.1
+
 # Characters of a string that is kept as it is until it is shipped; longer ones are pickled at once.
 PLAIN_CHARS = 256
 # Values whose CID is remembered, so that equal small values are hashed once.

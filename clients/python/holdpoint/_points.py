@@ -46,7 +46,7 @@ class Point:
     traps  a call that raises asks the server then
     """
 
-    __slots__ = ("name", "name_json", "signature", "function", "kind", "on", "asks", "traps", "alias", "told")
+    __slots__ = ("name", "name_json", "signature", "function", "kind", "on", "asks", "traps", "alias", "told", "heavy")
 
     def __init__(self, name, kind, alias=None):
         self.name = name
@@ -60,6 +60,8 @@ class Point:
         self.on = False
         self.asks = False
         self.traps = False
+        # Whether the values of its last recorded call took long to capture.
+        self.heavy = False
 
     def obey(self, state, on, reachable):
         """Without a server nothing can pause, so nothing asks."""

@@ -101,7 +101,7 @@ class _Job:
             text = repr(value)
         outcome = {"result": text[: limits.EVAL_CHARS]}
         if value is not None:
-            data = to_pickle(value)
+            data = to_pickle(value, with_dill=True)
             outcome.update(
                 result_cid=cid_of(data), result_data=base64_of(data), result_serialization_format="dill"
             )

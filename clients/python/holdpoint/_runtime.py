@@ -154,7 +154,7 @@ class Runtime:
                 holder.connection.close()
                 holder.connection = None
         local.thread = None
-        weight.bytes = 0
+        weight.bytes, weight.seconds = 0, 0.0
         self._reset_identity()
         self.ship = Shipper(self)
         if self.on:
@@ -268,6 +268,12 @@ class Runtime:
             "no server (%s, from %s); the app goes on, and its calls are not recorded until there is one\nhint: %s"
             % (trouble.reason, address.whence, hint),
         )
+
+    # --- What capturing costs.
+
+    def overspent(self):
+        """Whether heavy captures have cost the app more than their share of its time."""
+        return weight.seconds > limits.HEAVY_FREE_S + limits.HEAVY_SHARE * (time.time() - self.start_time)
 
     # --- Asking.
 

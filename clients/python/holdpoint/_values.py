@@ -16,6 +16,7 @@ import itertools
 import json
 import pickle
 import sys
+import time
 import weakref
 
 from . import _limits as limits
@@ -29,6 +30,8 @@ _ANONYMOUS = frozenset(
 )
 _sha512 = hashlib.sha512
 _dumps = pickle.dumps
+_clock = time.perf_counter
+_cpu = time.thread_time
 _Pickler = pickle.Pickler
 
 
@@ -37,9 +40,14 @@ HEAVY = 4096
 
 
 class Weight:
-    """Bytes of large values that wait to be shipped: roughly right, and set right whenever nothing waits."""
+    """What recorded values cost, roughly: no lock is taken for it.
+
+    bytes    of large values that wait to be shipped; set right whenever nothing waits
+    seconds  that were spent on values that take long to pickle; the usual microseconds do not count
+    """
 
     bytes = 0
+    seconds = 0.0
 
 
 weight = Weight()
@@ -49,7 +57,7 @@ def capture(value):
     kind = type(value)
     if kind in _PLAIN or (kind is str and len(value) <= limits.PLAIN_CHARS):
         return value
-    data = to_pickle(value)
+    data = _timed(value, kind) if kind in _suspects else _watched(value, kind)
     if len(data) > HEAVY:
         weight.bytes += len(data)
     if kind in _ANONYMOUS:
@@ -58,7 +66,59 @@ def capture(value):
     return data if ref is None else (data, ref)
 
 
-def to_pickle(value):
+# Types whose values seem to take long.
+_suspects = set()
+
+
+def _watched(value, kind):
+    """The clock is cheap to read, but another thread or program may have run in between."""
+    began = _clock()
+    data = to_pickle(value)
+    if _clock() - began > limits.HEAVY_S and len(_suspects) < limits.CID_CACHE:
+        _suspects.add(kind)
+    return data
+
+
+def _timed(value, kind):
+    """The processor's own time tells whether the suspicion is right."""
+    began = _cpu()
+    data = to_pickle(value)
+    cost = _cpu() - began
+    if cost > limits.HEAVY_S:
+        weight.seconds += cost
+    else:
+        _suspects.discard(kind)
+    return data
+
+
+def capture_whole(value):
+    """The same for a call that asks: somebody will look, so dill may try what pickle cannot."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    data = to_pickle(value, with_dill=True)
+    ref = None if kind in _ANONYMOUS else ref_of(value)
+    return data if ref is None else (data, ref)
+
+
+def capture_name(value):
+    """The same where capturing has cost the app too much: plain values as ever, of others only what they are."""
+    kind = type(value)
+    if kind in _PLAIN or (kind is str and len(value) <= limits.PLAIN_CHARS):
+        return value
+    data = _names.get(kind)
+    if data is None:
+        fields = {"type_name": kind.__name__, "module": kind.__module__, "qualname": kind.__qualname__}
+        fields.update(attributes={}, failed_attributes={}, pickle_error="not captured: it takes too long at every call")
+        data = _names[kind] = _dumps(UnpicklablePlaceholder(**fields), PROTOCOL)
+    ref = None if kind in _ANONYMOUS else ref_of(value)
+    return data if ref is None else (data, ref)
+
+
+_names = weakref.WeakKeyDictionary()
+
+
+def to_pickle(value, with_dill=False):
     """Never fails: what cannot be pickled is described."""
     try:
         sink = _Sink()
@@ -67,7 +127,7 @@ def to_pickle(value):
     except _TooLarge:
         return _described(value, "larger than %d bytes" % limits.VALUE_BYTES)
     except (Exception, SystemExit) as error:
-        return _degraded(value, error)
+        return _degraded(value, error, with_dill)
 
 
 def pickle_of(captured):
@@ -130,14 +190,14 @@ class _Sink:
 _dill_failed = weakref.WeakSet()
 
 
-def _degraded(value, error):
+def _degraded(value, error, with_dill):
     attempts = ["pickle: %s" % _reason(error)]
     kind = type(value)
-    dill = _dill()
+    dill = _dill() if with_dill else None
     if dill is not None and kind not in _dill_failed:
         try:
             sink = _Sink()
-            dill.Pickler(sink, protocol=PROTOCOL, recurse=True).dump(value)
+            _bounded(dill)(sink, protocol=PROTOCOL, recurse=True).dump(value)
             return sink.data()
         except (Exception, SystemExit) as second:
             attempts.append("dill: %s" % _reason(second))
@@ -163,6 +223,29 @@ def _dill():
         except Exception:
             _dill_module = None
     return _dill_module
+
+
+def _bounded(dill):
+    """dill's pickler, ended when it goes too far: a function leads it through a whole program."""
+    global _bounded_class
+    if _bounded_class is None:
+
+        class Bounded(dill.Pickler):
+            _left = limits.DILL_OBJECTS
+            _until = None
+
+            def save(self, *args, **kwargs):
+                self._left -= 1
+                self._until = self._until or time.monotonic() + limits.DILL_S
+                if self._left < 0 or time.monotonic() > self._until:
+                    raise _TooLarge("it takes too long")
+                super().save(*args, **kwargs)
+
+        _bounded_class = Bounded
+    return _bounded_class
+
+
+_bounded_class = None
 
 
 class _Degrading(pickle.Pickler):

@@ -11,6 +11,7 @@ import functools
 import inspect
 import sys
 import time
+import types
 
 from . import _limits as limits
 from . import _say as say
@@ -18,7 +19,7 @@ from ._call import Call, abandon, after, before, error_texts, late
 from ._drive import drive, drive_async
 from ._runtime import local, runtime, task_of, thread_of
 from ._stack import take
-from ._values import capture
+from ._values import capture, capture_name, weight
 
 _now = time.time
 _frame = sys._getframe
@@ -34,18 +35,44 @@ def wrap(point, function):
         maker = _generator
     else:
         maker = _plain
-    wrapper = maker(point, function)
+    wrapper = _at_home(maker(point, function), function)
     try:
         return functools.update_wrapper(wrapper, function)
     except Exception:
         return wrapper  # A callable whose attributes cannot be read.
 
 
+def _at_home(wrapper, function):
+    """The wrapper with the globals of the function: frameworks look names of annotations up there.
+
+    So a wrapper's own body may use builtins and what its maker holds, and nothing else.
+    """
+    space = getattr(function, "__globals__", None)
+    if type(space) is not dict:
+        return wrapper
+    return types.FunctionType(wrapper.__code__, space, wrapper.__name__, None, wrapper.__closure__)
+
+
 def _plain(point, function):
+    thread, may_ask, ask, frame_of = local, runtime.may_ask, _ask_plain, _frame
+    begin, done, failed = _begin, _done, _failed
+
+    # The same as `call_plain`, written out: each function between the app and its own is a level of its stack.
     def holdpoint_wrapper(*args, **kwargs):
-        if not point.on or local.busy:
+        if not point.on or thread.busy:
             return function(*args, **kwargs)
-        return call_plain(point, function, args, kwargs, _frame(1))
+        frame = frame_of(1)
+        if point.asks and may_ask():
+            return ask(point, function, args, kwargs, frame, None)
+        begun = begin(point, args, kwargs, frame, None)
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            failed(point, function, args, kwargs, frame, None, begun, error)
+            raise
+        if begun is not None:
+            done(point, begun, result)
+        return result
 
     return holdpoint_wrapper
 
@@ -54,7 +81,7 @@ def call_plain(point, function, args, kwargs, frame, owner=None):
     """One recorded call. `owner` is the object whose method this is, where that is wrapped."""
     if point.asks and runtime.may_ask():
         return _ask_plain(point, function, args, kwargs, frame, owner)
-    begun = _begin(args, kwargs, frame, owner)
+    begun = _begin(point, args, kwargs, frame, owner)
     try:
         result = function(*args, **kwargs)
     except BaseException as error:
@@ -65,23 +92,39 @@ def call_plain(point, function, args, kwargs, frame, owner=None):
     return result
 
 
-def _begin(args, kwargs, frame, owner):
+def _begin(point, args, kwargs, frame, owner):
     """What must be taken before the function runs: it may change its arguments."""
     local.busy = True
     try:
         if not runtime.ship.has_room():
             return None
-        return (
-            _now(),
-            tuple([capture(value) for value in args]) if args else (),
-            {name: capture(value) for name, value in kwargs.items()} if kwargs else None,
-            None if owner is None else capture(owner),
+        started, spent = _now(), weight.seconds
+        taken = capture_name if point.heavy and runtime.overspent() else capture
+        begun = (
+            started,
+            tuple([taken(value) for value in args]) if args else (),
+            {name: taken(value) for name, value in kwargs.items()} if kwargs else None,
+            None if owner is None else taken(owner),
             take(frame, limits.FRAMES_RECORDED),
         )
+        if taken is capture:
+            point.heavy = weight.seconds != spent
+        return begun
     except Exception:
         return None
     finally:
         local.busy = False
+
+
+def _captured(point, value):
+    """A result or an exception, under the same account."""
+    if point.heavy and runtime.overspent():
+        return capture_name(value)
+    spent = weight.seconds
+    taken = capture(value)
+    if weight.seconds != spent:
+        point.heavy = True
+    return taken
 
 
 def _done(point, begun, result):
@@ -91,9 +134,8 @@ def _done(point, begun, result):
         started, args, kwargs, target, stack = begun
         thread = local.thread or thread_of()
         task = task_of()
-        runtime.ship.put(
-            (point, target, args, kwargs, capture(result), None, started, completed, thread, task, stack)
-        )
+        result = _captured(point, result)
+        runtime.ship.put((point, target, args, kwargs, result, None, started, completed, thread, task, stack))
     except Exception:
         pass  # A record is lost; the app has its result.
     finally:
@@ -123,9 +165,8 @@ def _record_failure(point, begun, completed, error):
         texts = error_texts(error)
         thread = local.thread or thread_of()
         task = task_of()
-        runtime.ship.put(
-            (point, target, args, kwargs, capture(error), texts, started, completed, thread, task, stack)
-        )
+        value = _captured(point, error)
+        runtime.ship.put((point, target, args, kwargs, value, texts, started, completed, thread, task, stack))
     except Exception:
         pass
     finally:
@@ -190,10 +231,12 @@ def _record_unasked(call):
 
 
 def _coroutine(point, function):
+    thread, call, frame_of = local, call_coroutine, _frame
+
     async def holdpoint_wrapper(*args, **kwargs):
-        if not point.on or local.busy:
+        if not point.on or thread.busy:
             return await function(*args, **kwargs)
-        return await call_coroutine(point, function, args, kwargs, _frame(1))
+        return await call(point, function, args, kwargs, frame_of(1))
 
     return holdpoint_wrapper
 
@@ -201,7 +244,7 @@ def _coroutine(point, function):
 async def call_coroutine(point, function, args, kwargs, frame, owner=None):
     if point.asks and runtime.may_ask() and _in_asyncio():
         return await _ask_coroutine(point, function, args, kwargs, frame, owner)
-    begun = _begin(args, kwargs, frame, owner)
+    begun = _begin(point, args, kwargs, frame, owner)
     try:
         result = await function(*args, **kwargs)
     except BaseException as error:
@@ -279,37 +322,42 @@ def _in_asyncio():
 
 
 def _generator(point, function):
+    thread, call, frame_of = local, _call_generator, _frame
+
     def holdpoint_wrapper(*args, **kwargs):
-        if not point.on or local.busy:
+        if not point.on or thread.busy:
             return (yield from function(*args, **kwargs))
-        frame = _frame(1)
-        if point.asks and runtime.may_ask():
-            # What is paused is the making of the generator: its items are the app's own affair.
-            made = _ask_plain(point, function, args, kwargs, frame, None)
-            return (yield from made)
-        begun = _begin(args, kwargs, frame, None)
-        try:
-            result = yield from function(*args, **kwargs)
-        except GeneratorExit:
-            # Nobody wanted the rest: an end like any other.
-            if begun is not None:
-                _done(point, begun, None)
-            raise
-        except BaseException as error:
-            _failed(point, function, args, kwargs, frame, None, begun, error)
-            raise
-        if begun is not None:
-            _done(point, begun, result)
-        return result
+        return (yield from call(point, function, args, kwargs, frame_of(1)))
 
     return holdpoint_wrapper
 
 
+def _call_generator(point, function, args, kwargs, frame):
+    if point.asks and runtime.may_ask():
+        # What is paused is the making of the generator: its items are the app's own affair.
+        return (yield from _ask_plain(point, function, args, kwargs, frame, None))
+    begun = _begin(point, args, kwargs, frame, None)
+    try:
+        result = yield from function(*args, **kwargs)
+    except GeneratorExit:
+        # Nobody wanted the rest: an end like any other.
+        if begun is not None:
+            _done(point, begun, None)
+        raise
+    except BaseException as error:
+        _failed(point, function, args, kwargs, frame, None, begun, error)
+        raise
+    if begun is not None:
+        _done(point, begun, result)
+    return result
+
+
 def _async_generator(point, function):
+    begin, done, failed = _begin_if_on, _done, _record_failure
+    frame_of, now = _frame, _now
+
     async def holdpoint_wrapper(*args, **kwargs):
-        frame = _frame(1)
-        recorded = point.on and not local.busy
-        begun = _begin(args, kwargs, frame, None) if recorded else None
+        begun = begin(point, args, kwargs, frame_of(1))
         inner = function(*args, **kwargs)
         try:
             item = await inner.__anext__()
@@ -325,14 +373,18 @@ def _async_generator(point, function):
                     item = await inner.asend(sent)
         except StopAsyncIteration:
             if begun is not None:
-                _done(point, begun, None)
+                done(point, begun, None)
         except GeneratorExit:
             if begun is not None:
-                _done(point, begun, None)
+                done(point, begun, None)
             raise
         except BaseException as error:
             if begun is not None:
-                _record_failure(point, begun, _now(), error)
+                failed(point, begun, now(), error)
             raise
 
     return holdpoint_wrapper
+
+
+def _begin_if_on(point, args, kwargs, frame):
+    return _begin(point, args, kwargs, frame, None) if point.on and not local.busy else None

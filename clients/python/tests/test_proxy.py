@@ -153,6 +153,8 @@ def test_a_decorated_class_and_sorts_of_functions(standin, app):
     holdpoint.with_debug("ON")
     assert inspect.iscoroutinefunction(coroutine) and inspect.isgeneratorfunction(generator)
     assert inspect.isasyncgenfunction(async_generator)
+    for f in (plain, coroutine, generator, async_generator):
+        assert f.__globals__ is globals() and f.__module__ == "__main__"
     assert plain.__name__ == "plain" and plain.__doc__ == "doc" and str(inspect.signature(plain)) == "(a, b=1)"
     print(Shop.make().open(), Shop.tax(3), plain(4), asyncio.run(coroutine()))
     g = generator(); print(next(g), g.send("sent"), list(g))

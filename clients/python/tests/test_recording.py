@@ -334,6 +334,32 @@ def test_off_and_unset_modes(app, standin):
     assert standin.requests == []
 
 
+def test_values_that_take_long_do_not_take_the_apps_time(app, standin):
+    run = app(
+        SHOP
+        + """
+    class Heavy:
+        def __init__(self): self.rows = [{"n": n, "text": str(n)} for n in range(5000)]
+    heavy = Heavy()
+    @holdpoint.debug
+    def look(thing, n): return n
+    for n in range(2000): look(heavy, n)
+    price("pen")
+    """,
+        url=standin.url,
+    )
+    run.end()
+    looked = [record for record in standin.records if record["method_name"] == "look"]
+    assert len(looked) == 2000
+    sizes = {len(standin.values[record["args"][0]]) for record in looked}
+    assert max(sizes) > 50_000 and min(sizes) < 1000
+    # What is left out says so, still has its number, and other functions are captured as ever.
+    assert len({record["client_refs"]["args"]["0"] for record in looked}) == 1
+    assert any(b"takes too long at every call" in standin.values[record["args"][0]] for record in looked)
+    [other] = [record for record in standin.records if record["method_name"] == "price"]
+    assert value(standin, other["result_cid"])["item"] == "pen"
+
+
 def test_off_and_on_again(app, standin):
     run = app(
         SHOP

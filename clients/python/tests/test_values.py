@@ -53,7 +53,7 @@ def dill(request, monkeypatch):
 
 
 def load(value):
-    return pickle.loads(_values.to_pickle(value))
+    return pickle.loads(_values.to_pickle(value, with_dill=True))
 
 
 @pytest.mark.parametrize("value", [1, -1, 2**70, 1.5, "text", "x" * 5000, b"b" * 70000, None, True, [1, [2]], {"a": (1,)}])
@@ -144,3 +144,28 @@ def test_refs_are_by_identity_and_end_with_the_object():
     del one
     assert key not in _values._refs
     assert _values.ref_of([1]) is None
+
+
+def test_dill_is_stopped_when_it_goes_too_far(monkeypatch):
+    pytest.importorskip("dill")
+    monkeypatch.setattr(_values, "_dill_module", ())
+    monkeypatch.setattr(_values, "_bounded_class", None)
+    monkeypatch.setattr(_limits, "DILL_OBJECTS", 50)
+
+    class Local:
+        def __init__(self, inner):
+            self.inner = inner
+
+    thing = None
+    for _ in range(100):
+        thing = Local(thing)
+    found = load(thing)
+    assert isinstance(found, UnpicklablePlaceholder) and Local in _values._dill_failed
+
+
+def test_a_value_may_be_named_only():
+    found = pickle.loads(_values.pickle_of(_values.capture_name({"a": 1})))
+    assert (found.type_name, found.pickle_error) == ("dict", "not captured: it takes too long at every call")
+    assert _values.capture_name(5) == 5
+    plain = Plain()
+    assert _values.ref_in(_values.capture_name(plain)) == _values.ref_of(plain)
