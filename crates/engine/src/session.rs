@@ -31,7 +31,7 @@ pub use self::{
 use crate::{
     adapter::Started,
     backend::{Backend, Bound, Exceptions, Step, TraceWay},
-    breakpoints::{Breakpoints, Place},
+    breakpoints::{Breakpoint, Breakpoints, Place},
     failure::{Code, Failure},
     ids::{Epoch, SessionId, TargetId, ThreadKey},
     inspect::{self, Snapshot},
@@ -237,6 +237,11 @@ impl Session {
             backend.set_exceptions(exceptions).await?;
         }
         Ok(())
+    }
+
+    /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
+    pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
+        self.tell.never_hit()
     }
 
     /// A thread's name, as its process knows it now.

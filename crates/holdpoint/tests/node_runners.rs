@@ -140,6 +140,26 @@ fn a_line_that_no_test_reaches_is_told() {
     ]);
 }
 
+#[test]
+fn breakpoints_that_no_test_hits_are_named_at_the_end() {
+    let project = runners().project("project");
+    let mut debug = node::start(BIN);
+    let test = line(&project.path().join("runner/sum.test.js"), "test");
+    let points = json!([
+        { "file": "runner/sum.test.js", "line": test, "condition": "three > 100" },
+        { "file": CART, "line": line(&project.path().join(CART), "add") },
+        { "file": "runner/sum.test.js", "line": 5 },
+    ]);
+    let more = json!({ "breakpoints": points, "stop_on_entry": false });
+    let command = "node --test runner/sum.test.js";
+    launch(&mut debug, &project, command, more).stands("breakpoint", 5);
+    let said = debug.go();
+    said.ended(json!({ "code": 0 }));
+    let bound = format!("1 (runner/sum.test.js:{test} if three > 100, bound)");
+    said.has(&["never hit: breakpoint ", &bound, "2 (src/cart.ts:10)"]);
+    assert_eq!(said.data["never_hit"], json!([1, 2]), "{}", said.text);
+}
+
 /// Runs `main.ts`: by a loader of the project, or by a node that takes the types away itself.
 #[track_caller]
 fn runs_typescript(debug: &mut Debug, project: &Folder, program: &str, more: Value) {

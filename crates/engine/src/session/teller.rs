@@ -5,7 +5,7 @@
 
 use std::{
     borrow::Cow,
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     backend::{Binding, Bound, Passed, Stack, StopReason},
-    breakpoints::{Breakpoints, Place, template::Template},
+    breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
     budget,
     event::{BoundAt, Event, Hit, StoppedAt, TraceHit, Traced},
     ids::{BreakpointId, Seq, SessionId, TargetId, ThreadKey},
@@ -38,6 +38,8 @@ struct Told {
     hits: BTreeMap<Option<BreakpointId>, u64>,
     /// Where each lies in each process.
     bound: BTreeMap<(TargetId, BreakpointId), Binding>,
+    /// Those that lay somewhere at some time.
+    ever_bound: BTreeSet<BreakpointId>,
     /// How often each process passed each tracepoint, of one count.
     passed: BTreeMap<(BreakpointId, u64), BTreeMap<TargetId, u64>>,
 }
@@ -49,8 +51,13 @@ impl Teller {
         output: Arc<Output>,
         breakpoints: Arc<Breakpoints>,
     ) -> Teller {
-        let (hits, bound, passed) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        let told = Mutex::new(Told { status: Status::Starting, hits, bound, passed });
+        let told = Mutex::new(Told {
+            status: Status::Starting,
+            hits: BTreeMap::new(),
+            bound: BTreeMap::new(),
+            ever_bound: BTreeSet::new(),
+            passed: BTreeMap::new(),
+        });
         Teller { session, log, output, breakpoints, told }
     }
 
@@ -185,7 +192,13 @@ impl Teller {
     /// new.
     pub(super) fn bound(&self, target: TargetId, all: &[Bound]) {
         for Bound { id, state } in all {
-            let before = self.told().bound.insert((target, *id), state.clone());
+            let before = {
+                let mut told = self.told();
+                if !matches!(state, Binding::Not { .. }) {
+                    told.ever_bound.insert(*id);
+                }
+                told.bound.insert((target, *id), state.clone())
+            };
             if before.as_ref() != Some(state) {
                 for event in self.binding(*id, state) {
                     self.log.append(event);
@@ -216,6 +229,19 @@ impl Teller {
                 vec![Event::BreakpointUnbound { session, breakpoint: id, why }]
             }
         }
+    }
+
+    /// Breakpoints that are to stop and never did, and whether each is known to have lain anywhere.
+    pub(super) fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
+        let told = self.told();
+        let all = self.breakpoints.all().into_iter();
+        let stops = all.filter(|it| it.enabled && it.trace.is_none());
+        let never = stops.filter(|it| !told.hits.contains_key(&Some(it.id)));
+        let with_fate = |it: Breakpoint| {
+            let is_bound = told.ever_bound.contains(&it.id);
+            (it, is_bound)
+        };
+        never.map(with_fate).collect()
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use holdpoint_engine::{
     backend::{Backend, Frame},
+    breakpoints::{Breakpoint, Place},
     budget,
     failure::Failure,
     inspect, limits,
@@ -16,6 +17,9 @@ use crate::tool::{Answer, Reply};
 
 /// Bytes of new output that come along with a stop.
 const OUTPUT_TAIL: usize = 1_000;
+
+/// Breakpoints that were never hit and are named at the end.
+const NEVER_HIT: usize = 5;
 
 /// What a wait found, told; `since` is where the program's output was read up to before.
 pub(crate) async fn outcome(
@@ -146,9 +150,11 @@ pub(crate) fn new_output(text: &Text) -> String {
 }
 
 fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {
+    let never = session.never_hit();
     let text = format!(
-        "Program terminated with {exit} · {}{}",
+        "Program terminated with {exit} · {}{}{}",
         session.id,
+        never_hit(session, &never),
         new_output(&session.output.since(since, None))
     );
     Ok(Answer::new(
@@ -157,9 +163,31 @@ fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {
             "session_id": session.id,
             "state": "ended",
             "exit": exit_json(exit),
+            "never_hit": never.iter().map(|(it, _)| it.id).take(NEVER_HIT).collect::<Vec<_>>(),
         }),
     )?
     .into())
+}
+
+/// A breakpoint that waits for nothing looks like one that works; so it is named.
+fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
+    let one = |(it, is_bound): &(Breakpoint, bool)| {
+        let place = match &it.place {
+            Place::Line { file, line, .. } => {
+                format!("{}:{line}", inspect::place(file, &session.launch.cwd))
+            }
+            place @ Place::Function { .. } => place.to_string(),
+        };
+        let condition = it.condition.as_ref().map(|it| format!(" if {}", budget::cut(it, 40)));
+        let bound = if *is_bound { ", bound" } else { "" };
+        format!("{} ({place}{}{bound})", it.id, condition.unwrap_or_default())
+    };
+    let named: Vec<String> = never.iter().take(NEVER_HIT).map(one).collect();
+    match never.len().saturating_sub(NEVER_HIT) {
+        _ if named.is_empty() => String::new(),
+        0 => format!("\nnever hit: breakpoint {}", named.join(", ")),
+        more => format!("\nnever hit: breakpoint {}, {more} more", named.join(", ")),
+    }
 }
 
 fn running(session: &Session, waited: Duration) -> Result<Reply, Failure> {
