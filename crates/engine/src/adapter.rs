@@ -1,7 +1,9 @@
-//! One language each: how to find its runtime, start a program under its debugger, and connect.
+//! One language each: how to find its runtime, start a program under its debugger, and connect; or connect
+//! to a program that runs already.
 //!
 //! Adding a language is its file and its line in [`ADAPTERS`].
 
+mod ask;
 mod node;
 mod python;
 
@@ -14,12 +16,15 @@ use futures::future::BoxFuture;
 use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
+pub use self::ask::choose_running;
 use crate::{
+    attach::Attach,
     backend::{Backend, Signal},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
     launch::Launch,
     process::Program,
+    running::Running,
 };
 
 pub trait Adapter: Sync {
@@ -30,6 +35,16 @@ pub trait Adapter: Sync {
     fn start<'a>(
         &'a self,
         launch: &'a Launch,
+        around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>>;
+    /// Whether a program file of that name is this language's runtime.
+    fn is_runtime(&self, name: &str) -> bool;
+    /// Whether a debugger of this language answers a question by HTTP so.
+    fn answers(&self, answer: &[u8]) -> bool;
+    /// Takes a program that runs already, and leaves it running.
+    fn attach<'a>(
+        &'a self,
+        attach: &'a Attach,
         around: Around,
     ) -> BoxFuture<'a, Result<Started, Failure>>;
 }
@@ -51,9 +66,14 @@ pub struct Around {
     pub tape: Option<Tape>,
 }
 
-/// A program that stands before its first line.
+/// A program under control: one that stands before its first line, or one that ran already.
 pub struct Started {
-    pub program: Program,
+    /// `None` for a program that we did not start: it is let go, never ended.
+    pub program: Option<Program>,
+    /// Such a program's process, where it is known for sure which one it is.
+    pub process: Option<Running>,
+    /// Whether it waited for a debugger, or stood still already.
+    pub stands: bool,
     /// The program itself first, then its children as they connect.
     pub targets: mpsc::Receiver<Connected>,
 }
@@ -69,15 +89,8 @@ pub struct Connected {
 
 /// The adapter for a launch: the one it names, else the one that knows it.
 pub fn choose(launch: &Launch) -> Result<&'static dyn Adapter, Failure> {
-    let names = || ADAPTERS.iter().map(|it| it.language()).collect::<Vec<_>>().join(", ");
     match &launch.language {
-        Some(name) => {
-            let wanted = alias(name);
-            ADAPTERS.iter().find(|it| it.language() == wanted).copied().ok_or_else(|| {
-                Failure::new(Code::InvalidParams, format!("no debugger for the language `{name}`"))
-                    .hint(format!("languages: {}", names()))
-            })
-        }
+        Some(name) => by_name(name),
         None => ADAPTERS.iter().find(|it| it.claims(launch)).copied().ok_or_else(|| {
             Failure::new(
                 Code::InvalidParams,
@@ -86,6 +99,18 @@ pub fn choose(launch: &Launch) -> Result<&'static dyn Adapter, Failure> {
             .hint(format!("pass `language`, one of: {}", names()))
         }),
     }
+}
+
+fn by_name(name: &str) -> Result<&'static dyn Adapter, Failure> {
+    let wanted = alias(name);
+    ADAPTERS.iter().find(|it| it.language() == wanted).copied().ok_or_else(|| {
+        Failure::new(Code::InvalidParams, format!("no debugger for the language `{name}`"))
+            .hint(format!("languages: {}", names()))
+    })
+}
+
+fn names() -> String {
+    ADAPTERS.iter().map(|it| it.language()).collect::<Vec<_>>().join(", ")
 }
 
 fn alias(name: &str) -> &str {

@@ -18,6 +18,7 @@ use crate::{
     breakpoints::{Breakpoints, Place, template::Template},
     failure::{Code, Failure},
     ids::BreakpointId,
+    session::Stream,
 };
 
 /// A connection to one process or worker. Cheap to clone.
@@ -42,8 +43,10 @@ pub enum Signal {
     ThreadEnded {
         thread: i64,
     },
-    /// Text the runtime itself wants shown; the program's own output comes by its pipes.
+    /// Text the runtime itself wants shown, and what a program that we did not start writes: that of one
+    /// that we did comes by its pipes.
     Output {
+        stream: Stream,
         text: String,
     },
     /// A breakpoint was bound, moved or lost after the answer that set it.

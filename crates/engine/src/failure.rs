@@ -17,6 +17,7 @@ pub enum Code {
     AlreadyStopped,
     SessionEnded,
     LaunchFailed,
+    AttachFailed,
     EvaluateFailed,
     AdapterFailed,
     StoreFailed,
@@ -52,6 +53,7 @@ impl Code {
         Code::AlreadyStopped,
         Code::SessionEnded,
         Code::LaunchFailed,
+        Code::AttachFailed,
         Code::EvaluateFailed,
         Code::AdapterFailed,
         Code::StoreFailed,
@@ -72,6 +74,7 @@ impl Code {
             Code::AlreadyStopped => "E_ALREADY_STOPPED",
             Code::SessionEnded => "E_SESSION_ENDED",
             Code::LaunchFailed => "E_LAUNCH_FAILED",
+            Code::AttachFailed => "E_ATTACH_FAILED",
             Code::EvaluateFailed => "E_EVALUATE_FAILED",
             Code::AdapterFailed => "E_ADAPTER_FAILED",
             Code::StoreFailed => "E_STORE_FAILED",
@@ -94,6 +97,7 @@ impl Code {
             Code::AlreadyStopped => "the program stands still already",
             Code::SessionEnded => "the program has ended",
             Code::LaunchFailed => "the program could not be started under the debugger",
+            Code::AttachFailed => "the running program could not be taken under the debugger",
             Code::EvaluateFailed => "the expression raised, or does not parse",
             Code::AdapterFailed => "the language's debugger refused or did not answer",
             Code::StoreFailed => "the database refused or did not answer; programs go on",
@@ -115,7 +119,7 @@ impl Code {
             | Code::AlreadyStopped
             | Code::SessionEnded
             | Code::Busy => Blame::Caller,
-            Code::LaunchFailed | Code::EvaluateFailed => Blame::Program,
+            Code::LaunchFailed | Code::AttachFailed | Code::EvaluateFailed => Blame::Program,
             Code::AdapterFailed => Blame::Adapter,
             Code::Timeout | Code::Cancelled | Code::ShuttingDown | Code::StoreFailed => {
                 Blame::Circumstance

@@ -4,6 +4,7 @@
 //! This crate does not know MCP, serving HTTP, JSON schemas or stdout.
 
 pub mod adapter;
+pub mod attach;
 pub mod backend;
 pub mod breakpoints;
 pub mod budget;
@@ -18,6 +19,7 @@ pub mod limits;
 pub mod log;
 pub mod memory;
 pub mod process;
+pub mod running;
 pub mod session;
 pub mod sessions;
 pub mod snapshots;

@@ -111,6 +111,22 @@ pub const MAILBOX: usize = 1_024;
 pub const TARGETS: usize = 64;
 /// How long a program may take to come under control: a cold interpreter on a loaded machine.
 pub const CONNECT: Duration = Duration::from_secs(20);
+/// How long a host may take to take a connection, and what listens there to say what it is.
+pub const REACH: Duration = Duration::from_secs(5);
+/// How long a debugger that speaks first may take to; only then is it asked.
+pub const GREETING: Duration = Duration::from_secs(1);
+/// Bytes of its first answer that are looked at.
+pub const ANSWER_HEAD: usize = 8 * 1024;
+/// How long the system's own debugger may take to put ours into a process that runs.
+pub const INJECT: Duration = Duration::from_secs(25);
+/// How long a process may take to open its inspector when it is asked to: its event loop must turn.
+pub const INSPECTOR: Duration = Duration::from_secs(10);
+/// A new listening socket shows within this; only then are those that were there before looked at.
+pub const NEW_SOCKET: Duration = Duration::from_millis(300);
+/// How long children of a process that was let go may still dial: the time an interpreter takes to start.
+pub const LATE_CHILDREN: Duration = Duration::from_secs(10);
+/// How long a process may take to hear that we go. The connection ends in any case, and then it is free.
+pub const DETACH: Duration = Duration::from_secs(2);
 /// How long a debugger may take to answer what is not an evaluation.
 pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
 /// How long the program's own code may take to show its values: a `repr` can do anything.

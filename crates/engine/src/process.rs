@@ -49,6 +49,10 @@ pub enum Exit {
     Signal(i32),
     /// Its end was seen, its status was not.
     Unknown,
+    /// We only attached to it, and let it go: it runs on.
+    Left,
+    /// We only attached to it, and its debugger went away: it runs on.
+    Lost,
 }
 
 impl Program {
@@ -136,7 +140,9 @@ impl std::fmt::Display for Exit {
         match self {
             Exit::Code(code) => write!(f, "exit code {code}"),
             Exit::Signal(signal) => write!(f, "signal {signal}{}", signal_name(*signal)),
-            Exit::Unknown => f.write_str("an unknown end"),
+            Exit::Unknown => f.write_str("an unknown exit code"),
+            Exit::Left => f.write_str("the program left running"),
+            Exit::Lost => f.write_str("its debugger gone, the program still running"),
         }
     }
 }

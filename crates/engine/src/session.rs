@@ -12,7 +12,8 @@ mod view;
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex, PoisonError},
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -30,6 +31,7 @@ pub use self::{
 };
 use crate::{
     adapter::Started,
+    attach::Attach,
     backend::{Backend, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
     failure::{Code, Failure},
@@ -45,7 +47,7 @@ pub struct Session {
     pub id: SessionId,
     pub name: String,
     pub language: &'static str,
-    pub launch: Launch,
+    pub origin: Origin,
     pub output: Arc<Output>,
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
@@ -61,7 +63,21 @@ pub struct Session {
 
 /// The connections, shared by the actor (which changes them) and the readers.
 #[derive(Clone, Default)]
-struct Targets(Arc<Mutex<BTreeMap<TargetId, Backend>>>);
+struct Targets(Arc<Mutex<BTreeMap<TargetId, Target>>>);
+
+/// One process, or worker, under control.
+#[derive(Clone)]
+struct Target {
+    backend: Backend,
+    pid: Option<u32>,
+}
+
+/// How we came to the program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Origin {
+    Launched(Launch),
+    Attached(Attach),
+}
 
 /// What a caller wants of the actor.
 enum Command {
@@ -83,19 +99,19 @@ pub enum Outcome {
 }
 
 impl Session {
-    /// Takes over a program that stands before its first line.
+    /// Takes over a program that is under control.
     pub fn adopt(
         id: SessionId,
         name: String,
         language: &'static str,
-        launch: Launch,
+        origin: Origin,
         mut started: Started,
         breakpoints: Arc<Breakpoints>,
         log: Arc<Log>,
     ) -> Arc<Session> {
         let output = Arc::new(Output::default());
         let targets = Targets::default();
-        let stdin = started.program.pipes.stdin.take();
+        let stdin = started.program.as_mut().and_then(|it| it.pipes.stdin.take());
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
         let (shown, view) = watch::channel(Arc::new(View::default()));
         let tell = Teller::new(id, log, Arc::clone(&output), Arc::clone(&breakpoints));
@@ -114,7 +130,7 @@ impl Session {
             id,
             name,
             language,
-            launch,
+            origin,
             output,
             view,
             commands,
@@ -125,6 +141,35 @@ impl Session {
             told: Mutex::default(),
             stops: Mutex::default(),
         })
+    }
+
+    /// What was launched; `None` for a program that we only attached to.
+    pub fn launch(&self) -> Option<&Launch> {
+        match &self.origin {
+            Origin::Launched(launch) => Some(launch),
+            Origin::Attached(_) => None,
+        }
+    }
+
+    /// What we attached to; `None` for a program that we started.
+    pub fn attach(&self) -> Option<&Attach> {
+        match &self.origin {
+            Origin::Launched(_) => None,
+            Origin::Attached(attach) => Some(attach),
+        }
+    }
+
+    /// Where relative paths begin.
+    pub fn cwd(&self) -> &Path {
+        match &self.origin {
+            Origin::Launched(launch) => &launch.cwd,
+            Origin::Attached(attach) => &attach.cwd,
+        }
+    }
+
+    /// Whether this process is under control here.
+    pub fn has_process(&self, pid: u32) -> bool {
+        self.targets.lock().values().any(|it| it.pid == Some(pid))
     }
 
     /// What is true now.
@@ -144,7 +189,7 @@ impl Session {
         self.command(|reply| Command::Pause { reply }).await
     }
 
-    /// Ends the program and everything it started.
+    /// Ends the program and everything it started; one that we only attached to is let go, and runs on.
     pub async fn stop(&self) -> Exit {
         let (reply, answer) = oneshot::channel();
         if self.commands.send(Command::Stop { reply }).await.is_err() {
@@ -168,6 +213,13 @@ impl Session {
             Ok(Err(_)) | Err(_) => self.outcome(after),
             Ok(Ok(view)) => outcome(&view, after),
         }
+    }
+
+    /// Returns when the first process is under control, or none will ever be.
+    pub async fn joined(&self) {
+        let mut view = self.view.clone();
+        // An error means that the actor is gone.
+        view.wait_for(|view| view.status != Status::Starting).await.map(drop).unwrap_or_default();
     }
 
     /// Returns when the program has ended.
@@ -197,8 +249,7 @@ impl Session {
     }
 
     pub fn backend(&self, target: TargetId) -> Result<Backend, Failure> {
-        let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-        targets.get(&target).cloned().ok_or_else(|| {
+        self.targets.backend(target).ok_or_else(|| {
             Failure::new(Code::NotFound, format!("process {} of {} is gone", target.0, self.id))
         })
     }
@@ -208,8 +259,7 @@ impl Session {
     }
 
     fn connections(&self) -> Vec<(TargetId, Backend)> {
-        let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-        targets.iter().map(|(target, backend)| (*target, backend.clone())).collect()
+        self.targets.lock().iter().map(|(target, it)| (*target, it.backend.clone())).collect()
     }
 
     /// Sends the breakpoints that share a place's file, or those by function, to every process; what
@@ -281,6 +331,11 @@ impl Session {
     /// Writes to the program's stdin. What it does not read at once goes on its way beside: a program
     /// that stands still reads nothing.
     pub async fn input(&self, text: &str, close: bool) -> Result<(), Failure> {
+        if self.attach().is_some() {
+            let text = format!("{} was attached to: its stdin is not ours", self.id);
+            return Err(Failure::new(Code::NotFound, text)
+                .hint("write to it where it was started, or start it with `debug_launch`"));
+        }
         let free = tokio::time::timeout(limits::DRAIN, Arc::clone(&self.stdin).lock_owned()).await;
         let mut stdin = free.map_err(|_| {
             Failure::new(Code::Busy, "the program has not read what was written before")
@@ -362,6 +417,16 @@ impl Session {
     }
 }
 
+impl Targets {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<TargetId, Target>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn backend(&self, target: TargetId) -> Option<Backend> {
+        self.lock().get(&target).map(|it| it.backend.clone())
+    }
+}
+
 fn outcome(view: &View, after: Epoch) -> Outcome {
     match (&view.status, &view.stop) {
         (Status::Ended, _) => Outcome::Ended(view.exit.unwrap_or(Exit::Unknown)),
@@ -374,6 +439,18 @@ fn outcome(view: &View, after: Epoch) -> Outcome {
 
 fn ended(session: &Session, exit: Option<Exit>) -> Failure {
     let how = exit.map(|exit| format!(" with {exit}")).unwrap_or_default();
-    Failure::new(Code::SessionEnded, format!("the program of {} has ended{how}", session.id))
-        .hint("`debug_restart` runs it again; `debug_output` reads what it wrote")
+    let (text, hint) = match (&session.origin, exit) {
+        (Origin::Attached(_), Some(Exit::Left | Exit::Lost)) => {
+            (format!("{} has ended{how}", session.id), "`debug_attach` takes it again")
+        }
+        (Origin::Attached(_), _) => (
+            format!("the program of {} has ended{how}", session.id),
+            "`debug_output` reads what its debugger reported",
+        ),
+        (Origin::Launched(_), _) => (
+            format!("the program of {} has ended{how}", session.id),
+            "`debug_restart` runs it again; `debug_output` reads what it wrote",
+        ),
+    };
+    Failure::new(Code::SessionEnded, text).hint(hint)
 }

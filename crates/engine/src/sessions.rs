@@ -14,7 +14,8 @@ use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
 use crate::{
-    adapter::{self, Around},
+    adapter::{self, Around, Started},
+    attach::{At, Attach},
     breakpoints::Breakpoints,
     event::Event,
     failure::{Code, Failure},
@@ -23,7 +24,8 @@ use crate::{
     limits,
     log::Log,
     memory::Memory,
-    session::{Session, Status},
+    running::Running,
+    session::{Origin, Session, Status},
 };
 
 pub struct Sessions {
@@ -74,7 +76,7 @@ impl Sessions {
 
     /// The program that was launched last, by this server or by the one before it.
     pub fn last_launch(&self) -> Option<Launch> {
-        let newest = self.known().values().next_back().map(|it| it.launch.clone());
+        let newest = self.known().values().rev().find_map(|it| it.launch().cloned());
         newest.or_else(|| self.kept.lock().unwrap_or_else(PoisonError::into_inner).last.clone())
     }
 
@@ -96,23 +98,74 @@ impl Sessions {
     ) -> Result<Arc<Session>, Failure> {
         self.make_room()?;
         let adapter = adapter::choose(&launch)?;
-        let around = Around {
-            guard: self.guard.clone(),
-            home: self.home.clone(),
-            breakpoints: Arc::clone(&breakpoints),
-            progress,
-            tape: self.tape.get().cloned(),
-        };
+        let around = self.around(&breakpoints, progress);
         let started = adapter.start(&launch, around).await?;
-        let id = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
         let name = launch.title();
-        let language = adapter.language();
-        self.log.append(Event::SessionStarted { session: id, name: name.clone(), language });
-        let log = Arc::clone(&self.log);
-        let session = Session::adopt(id, name, language, launch, started, breakpoints, log);
-        self.known().insert(id, Arc::clone(&session));
+        let origin = Origin::Launched(launch);
+        let session = self.adopt(name, adapter.language(), origin, started, breakpoints);
         self.keep(Arc::clone(&session));
         Ok(session)
+    }
+
+    /// Takes a program that runs already; whether it stands still is told beside the session.
+    pub async fn attach(
+        &self,
+        mut attach: Attach,
+        progress: mpsc::Sender<String>,
+    ) -> Result<(Arc<Session>, bool), Failure> {
+        self.make_room()?;
+        let mut name = attach.at.to_string();
+        if let At::Process(pid) = attach.at {
+            self.is_free(pid)?;
+            let process = Running::find(pid)?;
+            name = process.script().unwrap_or_else(|| process.name().to_owned());
+            attach.cwd = process.cwd().unwrap_or(attach.cwd);
+        }
+        let adapter = adapter::choose_running(&attach).await?;
+        let breakpoints = Arc::clone(&self.breakpoints);
+        let around = self.around(&breakpoints, progress);
+        let started = adapter.attach(&attach, around).await?;
+        let stands = started.stands;
+        let origin = Origin::Attached(attach);
+        let session = self.adopt(name, adapter.language(), origin, started, breakpoints);
+        self.keep(Arc::clone(&session));
+        Ok((session, stands))
+    }
+
+    /// A process is debugged once.
+    fn is_free(&self, pid: u32) -> Result<(), Failure> {
+        let known = self.known();
+        let taken = known.values().find(|it| it.has_process(pid));
+        taken.map_or(Ok(()), |session| {
+            let text = format!("process {pid} is being debugged already, in {}", session.id);
+            Err(Failure::new(Code::Busy, text).hint(format!("pass `session_id`: `{}`", session.id)))
+        })
+    }
+
+    fn around(&self, breakpoints: &Arc<Breakpoints>, progress: mpsc::Sender<String>) -> Around {
+        Around {
+            guard: self.guard.clone(),
+            home: self.home.clone(),
+            breakpoints: Arc::clone(breakpoints),
+            progress,
+            tape: self.tape.get().cloned(),
+        }
+    }
+
+    fn adopt(
+        &self,
+        name: String,
+        language: &'static str,
+        origin: Origin,
+        started: Started,
+        breakpoints: Arc<Breakpoints>,
+    ) -> Arc<Session> {
+        let id = SessionId(self.next.fetch_add(1, Ordering::Relaxed));
+        self.log.append(Event::SessionStarted { session: id, name: name.clone(), language });
+        let log = Arc::clone(&self.log);
+        let session = Session::adopt(id, name, language, origin, started, breakpoints, log);
+        self.known().insert(id, Arc::clone(&session));
+        session
     }
 
     /// Notes the launch down, and its end when it comes. Ends with the session.
@@ -121,7 +174,11 @@ impl Sessions {
         let Some(memory) = memory else { return };
         let breakpoints = Arc::clone(&self.breakpoints);
         tokio::spawn(async move {
-            let Some(mark) = memory.begin(&session.launch, session.language).await else { return };
+            // Of a program that we only attached to there is nothing to do again.
+            let mark = match session.launch() {
+                Some(launch) => memory.begin(launch, session.language).await,
+                None => None,
+            };
             let mut spending = breakpoints.spending();
             let exit = loop {
                 tokio::select! {
@@ -134,7 +191,9 @@ impl Sessions {
                     exit = session.ended() => break exit,
                 }
             };
-            memory.end(mark, exit.to_string()).await;
+            if let Some(mark) = mark {
+                memory.end(mark, exit.to_string()).await;
+            }
         });
     }
 
@@ -152,7 +211,7 @@ impl Sessions {
             [only] => Ok(Arc::clone(only)),
             [] => known.values().next_back().cloned().ok_or_else(|| {
                 Failure::new(Code::NoSession, "no program is being debugged")
-                    .hint("start one with `debug_launch`")
+                    .hint("start one with `debug_launch`, or take one with `debug_attach`")
             }),
             _ => Err(Failure::new(Code::NoSession, "several programs are being debugged")
                 .hint(names(&known))),
@@ -173,7 +232,7 @@ impl Sessions {
         self.known().values().cloned().collect()
     }
 
-    /// Ends every program, and waits for the last to be gone.
+    /// Ends every program that we started and lets the others go, and waits until that is done.
     pub async fn stop_all(&self) {
         let all = self.all();
         futures::future::join_all(all.iter().map(|session| session.stop())).await;

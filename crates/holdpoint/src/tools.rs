@@ -33,6 +33,7 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<debug::exception::Exception>(),
     entry::<debug::snapshot::Snapshot>(),
     entry::<debug::diff::Diff>(),
+    entry::<debug::attach::Attach>(),
     entry::<debug::restart::Restart>(),
     entry::<debug::status::Status>(),
     entry::<breakpoint::set::Set>(),

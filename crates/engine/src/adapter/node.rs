@@ -3,6 +3,7 @@
 //! The program's address comes on its stderr, before anything of it runs. Processes that it starts
 //! announce themselves in another way: see [`children`].
 
+mod attach;
 mod chatter;
 mod children;
 mod command;
@@ -18,6 +19,7 @@ use self::{
 };
 use super::{Adapter, Around, Connected, Started, has_extension};
 use crate::{
+    attach::Attach,
     backend::cdp::{self, Began, Entry, FirstLine, Setup, Subject},
     failure::{Code, Failure},
     launch::Launch,
@@ -46,6 +48,23 @@ impl Adapter for Node {
     ) -> BoxFuture<'a, Result<Started, Failure>> {
         Box::pin(start(launch, around))
     }
+
+    fn is_runtime(&self, name: &str) -> bool {
+        name.starts_with("node")
+    }
+
+    fn answers(&self, answer: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(answer);
+        text.starts_with("HTTP/") && text.contains("\"node.js/")
+    }
+
+    fn attach<'a>(
+        &'a self,
+        attach: &'a Attach,
+        around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>> {
+        Box::pin(attach::attach(attach, around))
+    }
 }
 
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
@@ -60,6 +79,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         folders: folders(launch),
         joining: joining.clone(),
         first_line: FirstLine::default(),
+        attached: None,
     };
     if what.is_runner {
         // The runner itself has no line of the user's.
@@ -68,7 +88,8 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         }
         // Ends when the session drops its receiver.
         tokio::spawn(take_children(door, setup));
-        return Ok(Started { program, targets });
+        let stands = launch.stop_on_entry;
+        return Ok(Started { program: Some(program), process: None, stands, targets });
     }
     let url = found(&mut program, announced, &what.node).await?;
     let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
@@ -79,7 +100,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     // Ends when the session drops its receiver.
     tokio::spawn(take_children(door, setup));
     begun(&mut program, beginning, &what.node).await?;
-    Ok(Started { program, targets })
+    Ok(Started { program: Some(program), process: None, stands: launch.stop_on_entry, targets })
 }
 
 /// Where the program's own sources are.

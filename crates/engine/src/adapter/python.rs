@@ -1,6 +1,7 @@
 //! Python by debugpy, without the adapter process in between: we listen, the program's debugger dials us,
 //! and so do its children.
 
+mod attach;
 mod debugpy;
 mod interpreter;
 
@@ -14,6 +15,7 @@ use tokio::{net::TcpListener, sync::mpsc};
 use self::{debugpy::Debugger, interpreter::Interpreter};
 use super::{Adapter, Around, Connected, Started, has_extension};
 use crate::{
+    attach::Attach,
     backend::{
         Backend,
         dap::{Dap, Setup},
@@ -49,6 +51,23 @@ impl Adapter for Python {
     ) -> BoxFuture<'a, Result<Started, Failure>> {
         Box::pin(start(launch, around))
     }
+
+    fn is_runtime(&self, name: &str) -> bool {
+        name.starts_with("python")
+    }
+
+    /// Its adapter greets in the protocol's own form.
+    fn answers(&self, answer: &[u8]) -> bool {
+        answer.starts_with(b"Content-Length:")
+    }
+
+    fn attach<'a>(
+        &'a self,
+        attach: &'a Attach,
+        around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>> {
+        Box::pin(attach::attach(attach, around))
+    }
 }
 
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
@@ -81,7 +100,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     sender.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
     tokio::spawn(accept_children(listener, launch.clone(), around, sender));
-    Ok(Started { program, targets })
+    Ok(Started { program: Some(program), process: None, stands: launch.stop_on_entry, targets })
 }
 
 /// Python children dial the same port by themselves, one connection each.
@@ -153,6 +172,8 @@ async fn connect(
         emulates_traces: launch.env.get(TRACEPOINTS).is_some_and(|it| it == "emulated"),
         folders: folders(launch),
         tape: around.tape.as_ref().map(|tape| tape.labelled(launch.title())),
+        tells_output: false,
+        children: None,
     };
     let connecting = Dap::connect(read, write, setup);
     let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)

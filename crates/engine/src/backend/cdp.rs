@@ -3,6 +3,7 @@
 //! What V8 answers says only that it took the command; stops come as events, and [`watch`] decides which of
 //! them are anybody's business: the entry, holds before scripts with source maps, and conditions of ours are not.
 
+mod attached;
 mod begin;
 mod breakpoints;
 mod connect;
@@ -23,7 +24,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    Client, Command, Error, Sources,
+    Client, Command, Error, Sources, Target,
     types::{
         CallFrame, CallFrameId, Paused,
         debugger::{
@@ -33,6 +34,7 @@ use holdpoint_cdp::{
     },
 };
 
+pub use self::attached::{Attached, attach};
 pub use self::connect::{BOOT, BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
 use self::{points::Points, traces::Traces};
 use super::{
@@ -66,6 +68,8 @@ pub struct Cdp {
 struct Known {
     name: String,
     just_my_code: bool,
+    /// `None` for a program that we started.
+    attached: Option<Attached>,
     sources: Arc<Mutex<Sources>>,
     moment: Mutex<Moment>,
     /// Tells of each stop as it is recorded.
@@ -114,6 +118,7 @@ impl Cdp {
             exceptions: exceptions::Wanted::default(),
             has_boot: AtomicBool::default(),
             thrown: Mutex::default(),
+            attached: setup.attached.clone(),
             sources: Arc::default(),
             moment: Mutex::default(),
             stopped: Arc::default(),
@@ -243,10 +248,18 @@ impl Cdp {
         inspect::exception(self).await
     }
 
-    /// Leaves the program running.
+    /// Leaves the program running, without our breakpoints. A worker's connection is its program's.
     pub async fn detach(&self) -> Result<(), Failure> {
-        self.client.close().await;
-        Ok(())
+        let disabled = self.client.call("Debugger.disable", serde_json::json!({}));
+        let told = tokio::time::timeout(limits::DETACH, disabled).await;
+        if *self.client.target() == Target::Main {
+            // Whatever it answered: with its connection goes everything that we set.
+            self.client.close().await;
+        }
+        match told {
+            Ok(answer) => answer.map(drop).map_err(refused),
+            Err(_) => Err(Failure::new(Code::Timeout, "the program did not answer")),
+        }
     }
 
     /// A program that waits for events runs nothing that could be stopped, so it is given something; one

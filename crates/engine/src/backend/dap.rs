@@ -14,7 +14,10 @@ mod translate;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -26,6 +29,8 @@ use holdpoint_dap::{
     },
     types::{self as t, Capabilities, Empty},
 };
+
+use tokio::sync::mpsc;
 
 pub use self::connect::Setup;
 use self::{pydevd::Answer, traces::Traces};
@@ -64,6 +69,12 @@ struct Known {
     folders: Vec<PathBuf>,
     /// Threads on their way from a function's head to its body, with what they stopped for.
     entering: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
+    /// The program's output comes by the protocol, for it has no pipes of ours.
+    tells_output: bool,
+    /// Where child processes that wait to be debugged are announced.
+    children: Option<mpsc::Sender<serde_json::Value>>,
+    /// We said that we go. Said twice, debugpy's adapter would break, and the program with it.
+    parted: AtomicBool,
 }
 
 impl Dap {
@@ -236,9 +247,12 @@ impl Dap {
 
     /// Leaves the process running.
     pub async fn detach(&self) -> Result<(), Failure> {
+        if self.known.parted.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
         let arguments =
             t::DisconnectArguments { terminate_debuggee: Some(false), ..Default::default() };
-        self.ask::<Disconnect>(arguments).await.map(drop)
+        taken(self.ask_within::<Disconnect>(arguments, limits::DETACH).await)
     }
 }
 

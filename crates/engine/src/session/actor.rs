@@ -4,15 +4,15 @@
 //! get through.
 
 use std::{
-    collections::BTreeSet,
-    sync::{Arc, PoisonError},
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
 };
 
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    Command, Output as ProgramOutput, Reply, Targets,
+    Command, Output as ProgramOutput, Reply, Target, Targets,
     output::Stream,
     state::{Input, Output, Refusal, State, Status, Stop},
     teller::Teller,
@@ -26,6 +26,7 @@ use crate::{
     ids::{BreakpointId, SessionId, TargetId, ThreadKey},
     limits,
     process::{Exit, Program},
+    running::Running,
 };
 
 pub(super) struct Actor {
@@ -83,8 +84,8 @@ impl Actor {
     }
 
     pub(super) async fn run(mut self, started: Started, mut commands: mpsc::Receiver<Command>) {
-        let Started { mut program, targets: mut joining } = started;
-        let drained = self.drain(&mut program);
+        let Started { mut program, process, targets: mut joining, .. } = started;
+        let drained = self.drain(program.as_mut());
         let mut stoppers = Vec::new();
         let mut spending = self.breakpoints.spending();
         loop {
@@ -100,21 +101,32 @@ impl Actor {
                     None => break,
                 },
                 Some(connected) = joining.recv() => self.join(connected),
-                Some((target, signal)) = self.inbox.recv() => self.signal(target, signal),
+                Some((target, signal)) = self.inbox.recv() => {
+                    let last = ends(target, &signal).filter(|_| program.is_none());
+                    self.signal(target, signal);
+                    if let Some(last) = last {
+                        self.exit = Some(last.exit(process.as_ref()).await);
+                        break;
+                    }
+                }
                 Some(done) = self.beside.next() => self.done(done),
                 Ok(()) = spending.changed() => self.take_out_spent(),
-                exit = program.wait() => {
+                exit = ended(program.as_mut()) => {
                     self.exit = Some(exit);
                     break;
                 }
             }
         }
-        let exit = match self.exit {
-            Some(exit) => exit,
-            None => program.kill().await,
+        let exit = match (self.exit, &mut program) {
+            (Some(exit), Some(_)) => exit,
+            (None, Some(program)) => program.kill().await,
+            (exit, None) => {
+                let_go(self.targets.clone()).await;
+                exit.unwrap_or(Exit::Left)
+            }
         };
         // What the program wrote last is there before its end is told.
-        if tokio::time::timeout(limits::DRAIN, drained).await.is_err() {
+        if program.is_some() && tokio::time::timeout(limits::DRAIN, drained).await.is_err() {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
         self.exit = Some(exit);
@@ -130,10 +142,7 @@ impl Actor {
 
     /// What the program reported is still on its way when it is gone; the connection's end is behind it.
     async fn last_hits(&mut self) {
-        let mut open: BTreeSet<TargetId> = {
-            let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-            targets.keys().copied().collect()
-        };
+        let mut open: BTreeSet<TargetId> = self.targets.lock().keys().copied().collect();
         let taking = async {
             while !open.is_empty()
                 && let Ok(Some((target, signal))) =
@@ -153,18 +162,18 @@ impl Actor {
 
     /// The processes that have not said themselves that they are gone.
     fn part(&self, exit: Exit) {
-        let left = {
-            let mut targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *targets)
-        };
+        let left = std::mem::take(&mut *self.targets.lock());
         for target in left.into_keys() {
             self.tell.process_ended(target, &exit.to_string());
         }
     }
 
-    /// Reads the program's pipes for as long as there is anything to read.
-    fn drain(&self, program: &mut Program) -> impl Future<Output = ()> + use<> {
-        let (stdout, stderr) = (program.pipes.stdout.take(), program.pipes.stderr.take());
+    /// Reads the program's pipes for as long as there is anything to read. A program that we did not start
+    /// has none: what its debugger tells is followed for as long as this is kept.
+    fn drain(&self, program: Option<&mut Program>) -> impl Future<Output = ()> + use<> {
+        let is_ours = program.is_some();
+        let pipes = program.map(|it| (it.pipes.stdout.take(), it.pipes.stderr.take()));
+        let (stdout, stderr) = pipes.unwrap_or_default();
         let (output, tell) = (Arc::clone(&self.output), Arc::clone(&self.tell));
         let reading = tokio::spawn(async move {
             let out = async {
@@ -178,7 +187,7 @@ impl Actor {
                 }
             };
             tokio::select! {
-                _ = async { tokio::join!(out, err) } => {}
+                _ = async { tokio::join!(out, err) }, if is_ours => {}
                 () = tell.follow_output() => {}
             }
         });
@@ -191,11 +200,7 @@ impl Actor {
         self.next_target += 1;
         let Connected { backend, mut signals, revision, pid } = connected;
         self.tell.process_started(target, pid);
-        self.targets
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(target, backend.clone());
+        self.targets.lock().insert(target, Target { backend: backend.clone(), pid });
         let outputs = self.state.step(Input::Joined { target });
         self.carry_out(outputs, None);
         if target == TargetId::MAIN {
@@ -207,7 +212,12 @@ impl Actor {
         let up = self.signals.clone();
         // Ends with the connection, or with the actor.
         tokio::spawn(async move {
-            while let Some(signal) = signals.recv().await {
+            loop {
+                let signal = tokio::select! {
+                    signal = signals.recv() => signal,
+                    () = up.closed() => None,
+                };
+                let Some(signal) = signal else { return };
                 if up.send((target, signal)).await.is_err() {
                     return;
                 }
@@ -248,10 +258,8 @@ impl Actor {
                 continue;
             }
             self.tell.spent(point.id, point.trace.as_ref().map_or(0, |it| it.max));
-            let backends: Vec<Backend> = {
-                let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-                targets.values().cloned().collect()
-            };
+            let backends: Vec<Backend> =
+                self.targets.lock().values().map(|it| it.backend.clone()).collect();
             let breakpoints = Arc::clone(&self.breakpoints);
             self.beside.push(Box::pin(async move {
                 for backend in backends {
@@ -271,10 +279,10 @@ impl Actor {
             signal => signal,
         };
         match &signal {
-            Signal::Output { text } => self.output.push(Stream::Debugger, text.as_bytes()),
+            Signal::Output { stream, text } => self.output.push(*stream, text.as_bytes()),
             Signal::Gone { reason } => {
                 tracing::debug!(session = %self.id, target = target.0, reason, "a process is gone");
-                self.targets.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&target);
+                self.targets.lock().remove(&target);
                 self.tell.process_ended(target, reason);
             }
             Signal::ThreadStarted { thread, name } => {
@@ -344,10 +352,7 @@ impl Actor {
         reply: Option<Reply>,
         request: impl FnOnce(Backend) -> BoxFuture<'static, Result<(), Failure>> + Send + 'static,
     ) {
-        let backend = {
-            let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-            targets.get(&target).cloned()
-        };
+        let backend = self.targets.backend(target);
         self.beside.push(Box::pin(async move {
             let result = match backend {
                 Some(backend) => request(backend).await,
@@ -359,10 +364,7 @@ impl Actor {
 
     /// The stack is asked for the moment a stop is known; the stop is shown with it.
     fn fetch_stack(&self, stop: Stop) {
-        let backend = {
-            let targets = self.targets.0.lock().unwrap_or_else(PoisonError::into_inner);
-            targets.get(&stop.thread.target).cloned()
-        };
+        let backend = self.targets.backend(stop.thread.target);
         self.beside.push(Box::pin(async move {
             let first = Slice { start: 0, count: limits::STACK_FRAMES };
             let stack = match backend {
@@ -438,6 +440,57 @@ impl Actor {
             Refusal::NoSuchThread => Failure::new(Code::NotFound, "no such thread is stopped")
                 .hint("`debug_threads` lists them"),
         }
+    }
+}
+
+/// Leaves every process running, without our breakpoints; the program itself last, for its workers speak
+/// through it.
+async fn let_go(targets: Targets) {
+    let all: BTreeMap<TargetId, Target> = targets.lock().clone();
+    let (main, others): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|(target, _)| *target == TargetId::MAIN);
+    let leave = |(target, it): (TargetId, Target)| async move {
+        if let Err(failure) = it.backend.detach().await {
+            tracing::debug!(target = target.0, %failure, "a process was not told that we go");
+        }
+    };
+    futures::future::join_all(others.into_iter().map(leave)).await;
+    futures::future::join_all(main.into_iter().map(leave)).await;
+}
+
+/// The last word about a program that we did not start.
+enum Last {
+    /// It told that it ends.
+    Said,
+    /// Its connection is gone.
+    Silent,
+}
+
+fn ends(target: TargetId, signal: &Signal) -> Option<Last> {
+    match signal {
+        Signal::Ended if target == TargetId::MAIN => Some(Last::Said),
+        Signal::Gone { .. } if target == TargetId::MAIN => Some(Last::Silent),
+        _ => None,
+    }
+}
+
+impl Last {
+    /// Only a parent learns how a process ended; that it lives on is to be seen.
+    async fn exit(self, process: Option<&Running>) -> Exit {
+        match (self, process) {
+            (Last::Silent, Some(process)) if !process.ends_within(limits::DRAIN).await => {
+                Exit::Lost
+            }
+            (Last::Said | Last::Silent, _) => Exit::Unknown,
+        }
+    }
+}
+
+/// Waits for the end of a program of ours; of others we learn by their debugger.
+async fn ended(program: Option<&mut Program>) -> Exit {
+    match program {
+        Some(program) => program.wait().await,
+        None => std::future::pending().await,
     }
 }
 

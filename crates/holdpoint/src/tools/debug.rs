@@ -1,5 +1,6 @@
 //! Line debugging: start a program, stop it, look, step, evaluate.
 
+pub(crate) mod attach;
 pub(crate) mod r#continue;
 pub(crate) mod diff;
 pub(crate) mod evaluate;

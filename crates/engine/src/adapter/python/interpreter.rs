@@ -53,14 +53,19 @@ impl Interpreter {
                 .or_else(|| search("python"))
                 .ok_or_else(|| missing(Path::new("python3")))?,
         };
-        let facts = facts(&path).await?;
+        Interpreter::at(&path).await
+    }
+
+    /// The one of that path.
+    pub(super) async fn at(path: &Path) -> Result<Interpreter, Failure> {
+        let facts = facts(path).await?;
         if facts.version < (3, 8, 0) {
             let (major, minor, _) = facts.version;
             let text =
                 format!("`{}` is Python {major}.{minor}; the debugger needs 3.8", path.display());
             return Err(Failure::new(Code::LaunchFailed, text).hint("pass a newer `interpreter`"));
         }
-        Ok(Interpreter { path, facts })
+        Ok(Interpreter { path: path.to_owned(), facts })
     }
 }
 

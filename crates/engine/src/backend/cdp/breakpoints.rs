@@ -184,7 +184,7 @@ async fn set_by_url(
 ) -> Result<(), Failure> {
     let command = SetBreakpointByUrl {
         line_number: asked.line_number(),
-        url_regex: regex(file, &point.wanted),
+        url_regex: regex(cdp, file, &point.wanted),
         column_number: asked.column_number(),
         condition,
     };
@@ -208,8 +208,8 @@ async fn set_by_url(
 }
 
 /// V8 takes a second breakpoint at one place only for another: a tracepoint's has another spelling.
-fn regex(file: &UserFile, wanted: &Wanted) -> String {
-    let regex = file.url_regex();
+fn regex(cdp: &Cdp, file: &UserFile, wanted: &Wanted) -> String {
+    let regex = cdp.url_regex(file);
     if wanted.trace.is_some() { format!("(?:{regex})") } else { regex }
 }
 
@@ -246,6 +246,7 @@ pub(super) async fn resolved(
 /// A script with a map waits before its first statement: whatever is wanted in its sources is set.
 pub(super) async fn set_in_held(cdp: &Cdp, held: Held) -> Result<(), Failure> {
     let _order = cdp.known.order.lock().await;
+    let held = Held { file: cdp.local(held.file), ..held };
     let script = held.file.clone();
     let read = tokio::task::spawn_blocking(move || held.source_map());
     let Ok(Ok(Some(map))) = read.await else { return Ok(()) };
@@ -319,7 +320,7 @@ async fn set_ahead(
 ) -> Option<(Part, Option<Location>)> {
     let command = SetBreakpointByUrl {
         line_number: at.line_number(),
-        url_regex: regex(&UserFile::new(script), wanted),
+        url_regex: regex(cdp, &UserFile::new(script), wanted),
         column_number: at.column_number(),
         condition: points::condition(wanted, &cdp.traces().bad).ok()?,
     };

@@ -17,12 +17,12 @@ use holdpoint_cdp::{
             GetPossibleBreakpoints, Instrumentation, RemoveBreakpoint, SetAsyncCallStackDepth,
             SetBreakpoint, SetBreakpointByUrl, SetInstrumentationBreakpoint,
         },
-        worker::Attached,
+        worker,
     },
 };
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Cdp, LIBRARIES, THREAD, refused, unhandled, watch::Watch};
+use super::{Cdp, LIBRARIES, THREAD, attached::Attached, refused, unhandled, watch::Watch};
 use crate::{
     adapter::Connected,
     backend::{Backend, Signal},
@@ -47,6 +47,8 @@ pub struct Setup {
     pub joining: mpsc::Sender<Connected>,
     /// Whether the first line of the user's own code is where to stop, in whichever thread that runs.
     pub first_line: FirstLine,
+    /// For a program that we did not start.
+    pub attached: Option<Attached>,
 }
 
 /// The stop at the first line of the user's own code: one for all threads of a program. Test runners run
@@ -83,8 +85,15 @@ pub enum Entry {
     Silent,
     /// V8 stops before the first line.
     Told,
-    /// V8 does not stop by itself: a script of ours let us in.
+    /// V8 does not stop by itself: a script of ours let us in, or the program runs already.
     LetIn,
+}
+
+impl Entry {
+    /// Whether V8 stops by itself before the first line.
+    fn is_by_v8(&self) -> bool {
+        matches!(self, Entry::Silent | Entry::Told)
+    }
 }
 
 /// How a program that was let go began.
@@ -103,6 +112,17 @@ pub async fn connect(
     subject: Subject,
 ) -> Result<(Connected, oneshot::Receiver<Began>), Failure> {
     let (client, inbox) = Client::connect(url, Limits::default()).await.map_err(refused)?;
+    let taken = over(client, inbox, setup, subject).await?;
+    Ok((taken.connected, taken.began))
+}
+
+/// The same over a connection that is there.
+pub(super) async fn over(
+    client: Client,
+    inbox: Inbox,
+    setup: Setup,
+    subject: Subject,
+) -> Result<Taken, Failure> {
     let (events, taken) = mpsc::channel(limits::MAILBOX);
     let router = Router {
         client: client.clone(),
@@ -116,13 +136,20 @@ pub async fn connect(
     take(client, taken, &setup, subject).await
 }
 
+/// One thread under control.
+pub(super) struct Taken {
+    pub(super) cdp: Cdp,
+    pub(super) connected: Connected,
+    pub(super) began: oneshot::Receiver<Began>,
+}
+
 /// One thread, from its first event on.
 async fn take(
     client: Client,
     events: mpsc::Receiver<Event>,
     setup: &Setup,
     subject: Subject,
-) -> Result<(Connected, oneshot::Receiver<Began>), Failure> {
+) -> Result<Taken, Failure> {
     let cdp = Cdp::new(client, subject.name, setup);
     let (sender, signals) = mpsc::channel::<Signal>(limits::MAILBOX);
     let (began, beginning) = oneshot::channel();
@@ -135,8 +162,8 @@ async fn take(
         is_entering: false,
         script: subject.script,
         steps_onward: 0,
-        // What was let in has begun.
-        began: (!matches!(subject.entry, Entry::LetIn)).then_some(began),
+        // Without a stop before the first line nobody is told that it was passed.
+        began: subject.entry.is_by_v8().then_some(began),
     };
     let thread = Signal::ThreadStarted { thread: THREAD, name: Some(cdp.known.name.clone()) };
     watch.signals.try_send(thread).unwrap_or_default();
@@ -144,8 +171,9 @@ async fn take(
     tokio::spawn(watch.run());
     let revision = setup.breakpoints.revision();
     configure(&cdp, setup, subject.entry).await?;
-    let backend = Backend::Cdp(cdp);
-    Ok((Connected { backend, signals, pid: subject.pid, revision }, beginning))
+    let backend = Backend::Cdp(cdp.clone());
+    let connected = Connected { backend, signals, pid: subject.pid, revision };
+    Ok(Taken { cdp, connected, began: beginning })
 }
 
 /// Each step waits for its answer: sent at once, Node lost the entry stop in 3 of 50 tries.
@@ -159,9 +187,9 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
     cdp.points().monitor = Some(monitor.breakpoint_id);
     cdp.set_exceptions(&setup.breakpoints.exceptions()).await?;
     // Libraries only from the first line on: a program may lie among them, as test runners do.
-    cdp.blackbox(matches!(entry, Entry::LetIn)).await?;
-    // A program that V8 does not stop has its loader already.
-    if matches!(entry, Entry::LetIn) {
+    cdp.blackbox(!entry.is_by_v8()).await?;
+    // A program that V8 does not stop has its loader already: it runs, or a script of ours let it in.
+    if !entry.is_by_v8() {
         cdp.points().has_loader = true;
         cdp.ask(SetAsyncCallStackDepth { max_depth: limits::ASYNC_DEPTH }).await?;
     }
@@ -180,7 +208,7 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
 
 /// A breakpoint on a file's first line, which stands for the entry.
 pub(super) async fn set_entry(cdp: &Cdp, file: &Path) -> Result<(), Failure> {
-    set_first(cdp, UserFile::new(file).url_regex()).await
+    set_first(cdp, cdp.url_regex(&UserFile::new(file))).await
 }
 
 /// The same on the first line of every file of the user's.
@@ -288,7 +316,7 @@ impl Router {
         }
     }
 
-    fn attach(&mut self, attached: Attached) {
+    fn attach(&mut self, attached: worker::Attached) {
         let (sender, events) = mpsc::channel(limits::MAILBOX);
         self.workers.insert(attached.session_id.clone(), sender);
         let client = self.client.worker(attached.session_id);
@@ -298,14 +326,14 @@ impl Router {
             name: if title.is_empty() { "worker".to_owned() } else { title },
             pid: None,
             script: None,
-            entry: Entry::Silent,
+            entry: setup.worker_entry(),
         };
         // Ends when the worker is taken, or gone.
         tokio::spawn(async move {
             match take(client, events, &setup, subject).await {
-                Ok((connected, _)) => {
+                Ok(taken) => {
                     // The session may have ended first.
-                    setup.joining.send(connected).await.unwrap_or_default();
+                    setup.joining.send(taken.connected).await.unwrap_or_default();
                 }
                 Err(failure) => tracing::debug!(%failure, "a worker could not be debugged"),
             }

@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use super::{
-    Asked, Cdp, IDLE, LIBRARIES, THREAD, breakpoints,
+    Asked, Cdp, IDLE, LIBRARIES, THREAD, attached, breakpoints,
     connect::{self, Began, FirstLine},
     exceptions, functions, inspect,
     onward::Onward,
@@ -30,6 +30,7 @@ use crate::{
     backend::{FrameId, Passed, Signal, StopReason, Stopped},
     ids::BreakpointId,
     limits,
+    session::Stream,
 };
 
 const BREAK_ON_START: &str = "Break on start";
@@ -114,7 +115,11 @@ impl Watch {
                 // Only we keep the process alive; its exit code comes with its end.
                 self.tell_began(Began::Over);
                 if self.tells_entry && self.first_line.is_awaited() {
-                    self.tell(Signal::Output { text: NO_FIRST_LINE.to_owned() }).await?;
+                    self.tell(Signal::Output {
+                        stream: Stream::Debugger,
+                        text: NO_FIRST_LINE.to_owned(),
+                    })
+                    .await?;
                 }
                 self.cdp.client.close().await;
                 Ok(())
@@ -126,7 +131,11 @@ impl Watch {
                 traces::in_context(&self.cdp, created.context.id).await;
                 Ok(())
             }
-            // The program's output comes by its pipes, its end by its process.
+            Event::ConsoleApiCalled(called) if self.cdp.known.attached.is_some() => {
+                let (stream, text) = attached::console(&called);
+                self.tell(Signal::Output { stream, text }).await
+            }
+            // The output of a program of ours comes by its pipes, its end by its process.
             Event::ConsoleApiCalled(_)
             | Event::ExceptionThrown(_)
             | Event::ScriptFailedToParse(_)
@@ -139,6 +148,8 @@ impl Watch {
     }
 
     async fn script(&mut self, parsed: &ScriptParsed) -> Result<(), Unheard> {
+        let local = self.cdp.localised(parsed);
+        let parsed = local.as_ref().unwrap_or(parsed);
         self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner).add(parsed);
         if parsed.url.ends_with(connect::BOOT_NAME) {
             self.cdp.known.has_boot.store(true, Ordering::Relaxed);

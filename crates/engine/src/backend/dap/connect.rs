@@ -23,6 +23,7 @@ use crate::{
     failure::Failure,
     ids::BreakpointId,
     limits,
+    session::Stream,
 };
 
 /// How pydevd says that a breakpoint's condition raised; it stops then.
@@ -46,6 +47,10 @@ pub struct Setup<'a> {
     pub folders: Vec<PathBuf>,
     /// Where to record the traffic.
     pub tape: Option<Tape>,
+    /// Whether the program's output is to be had from its debugger alone.
+    pub tells_output: bool,
+    /// Where to announce child processes that connect to nobody by themselves.
+    pub children: Option<mpsc::Sender<Value>>,
 }
 
 impl Dap {
@@ -87,13 +92,35 @@ impl Dap {
             helper: tokio::sync::OnceCell::new(),
             folders: setup.folders.clone(),
             entering: Mutex::default(),
+            tells_output: setup.tells_output,
+            children: setup.children.clone(),
+            parted: false.into(),
         };
         let dap = Dap { client, known: Arc::new(known) };
         let (sender, signals) = mpsc::channel(limits::MAILBOX);
-        let early = dap.configure(&mut inbox, &setup).await?;
+        let early = match dap.configure(&mut inbox, &setup).await {
+            Ok(early) => early,
+            Err(failure) => {
+                dap.part();
+                return Err(failure);
+            }
+        };
         // Ends with the connection, or when nobody takes the signals.
         tokio::spawn(pump(dap.clone(), inbox, sender, early));
         Ok((dap, signals))
+    }
+
+    /// An adapter that outlives its program waits to hear that we go, and may take nobody else before.
+    fn part(&self) {
+        if self.known.children.is_some() {
+            let dap = self.clone();
+            // Ends with the answer, or within its deadline.
+            tokio::spawn(async move {
+                if let Err(failure) = dap.detach().await {
+                    tracing::debug!(%failure, "an adapter was not told that we go");
+                }
+            });
+        }
     }
 
     /// `initialized` may come before or after the answer to `launch`, and some adapters answer that only
@@ -172,14 +199,24 @@ impl Dap {
                 Vec::new()
             }
             Event::Output(output) => {
-                // The program's own output comes by its pipes; twice would be a lie.
-                let own = matches!(
-                    output.category,
-                    Some(t::OutputCategory::Stdout | t::OutputCategory::Stderr)
-                );
-                let telemetry = matches!(output.category, Some(t::OutputCategory::Telemetry));
-                let told = (!own && !telemetry).then_some(Signal::Output { text: output.output });
+                let stream = match output.category {
+                    Some(t::OutputCategory::Telemetry) => return Vec::new(),
+                    Some(t::OutputCategory::Stdout) => Stream::Stdout,
+                    Some(t::OutputCategory::Stderr) => Stream::Stderr,
+                    _ => Stream::Debugger,
+                };
+                // The output of a program of ours comes by its pipes; twice would be a lie.
+                let is_wanted = self.known.tells_output || stream == Stream::Debugger;
+                let told = is_wanted.then_some(Signal::Output { stream, text: output.output });
                 told.into_iter().collect()
+            }
+            Event::Other { event, body } if event == "debugpyAttach" => {
+                // Full means that nobody takes them any more: the session ends.
+                let announced = self.known.children.as_ref().map(|it| it.try_send(body));
+                if let Some(Err(error)) = announced {
+                    tracing::debug!(%error, "a child process is not debugged");
+                }
+                Vec::new()
             }
             Event::Breakpoint(changed) => {
                 let number = changed.breakpoint.id.unwrap_or_default();
@@ -188,7 +225,10 @@ impl Dap {
                 let bound = |id| Signal::Breakpoint(Bound { id, state: state.clone() });
                 ids.into_iter().map(bound).collect()
             }
-            Event::Terminated(_) => vec![Signal::Ended],
+            Event::Terminated(_) => {
+                self.part();
+                vec![Signal::Ended]
+            }
             other => self.passed(&other).map(Signal::Passed).into_iter().collect(),
         }
     }
@@ -207,7 +247,12 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
         }
     }
     let reason = loop {
-        match inbox.next().await {
+        let incoming = tokio::select! {
+            incoming = inbox.next() => incoming,
+            // The connection ends with the last who holds it.
+            () = sender.closed() => return drain(dap, inbox).await,
+        };
+        match incoming {
             Some(Incoming::Event(event)) => {
                 let is_at_call = dap.known.is_pydevd && is_at_call(&event);
                 for signal in dap.signal(event) {
@@ -225,6 +270,19 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
     };
     // The session may have ended first.
     sender.send(Signal::Gone { reason }).await.unwrap_or_default();
+}
+
+/// Children that were announced before the adapter heard that we go wait for us, and nobody else.
+async fn drain(dap: Dap, mut inbox: Inbox) {
+    let rest = async {
+        while let Some(Incoming::Event(event)) = inbox.next().await {
+            dap.signal(event);
+        }
+    };
+    if dap.known.children.is_some() {
+        // The adapter ends the connection before that.
+        tokio::time::timeout(limits::LATE_CHILDREN, rest).await.unwrap_or_default();
+    }
 }
 
 fn is_at_call(event: &Event) -> bool {

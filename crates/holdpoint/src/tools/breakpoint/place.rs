@@ -63,7 +63,7 @@ pub(crate) fn of(app: &App, id: Option<i64>) -> Result<Option<Place>, Failure> {
 /// Relative to the folder of a session, else to ours.
 pub(crate) fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
-    let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.launch.cwd.clone());
+    let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.cwd().to_owned());
     let places: Vec<PathBuf> =
         folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
     let found = places.iter().find(|place| place.is_file()).cloned();

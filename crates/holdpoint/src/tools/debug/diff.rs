@@ -216,7 +216,7 @@ fn render(
     let mut lines = Lines::within(budget);
     let titled = |it: &Snapshot| {
         let session = found.of(it.session);
-        title(it, session.as_ref().map_or(Path::new(""), |session| &session.launch.cwd))
+        title(it, session.as_ref().map_or(Path::new(""), |session| session.cwd()))
     };
     lines.always(&format!("{} → {}", titled(a), titled(b)));
     for (what, functions) in [("left", &diff.left), ("entered", &diff.entered)] {

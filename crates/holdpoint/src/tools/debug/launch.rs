@@ -91,7 +91,7 @@ impl Tool for Launch {
         }
         call.doing(format!("starting {}", spec.title()));
         let session = sessions.launch(spec, call.follow()).await?;
-        if let Some(text) = &session.launch.stdin {
+        if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
             session.input(text, true).await?;
         }
         call.doing("waiting for the first stop");

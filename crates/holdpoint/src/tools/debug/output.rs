@@ -38,6 +38,10 @@ enum Which {
     Debugger,
 }
 
+/// Whose output is not ours to read.
+const ATTACHED: &str = "\n(attached: only what its debugger reports of it since then, such as `print` \
+    and `console.log`; the rest goes where it went before)";
+
 impl Tool for Output {
     const NAME: &'static str = "debug_output";
     const ABOUT: &'static str = "What the program wrote to stdout and stderr, also after its end.";
@@ -52,11 +56,17 @@ impl Tool for Output {
             Which::Debugger => Stream::Debugger,
         });
         let read = session.output.since(params.since, only);
-        match params.find.as_deref() {
-            None => Ok(whole(&read, call.budget)?.into()),
-            Some("") => Err(Failure::new(Code::InvalidParams, "parameter `find` is empty")),
-            Some(find) => Ok(places(&read, find, call.budget)?.into()),
+        let mut answer = match params.find.as_deref() {
+            None => whole(&read, call.budget)?,
+            Some("") => {
+                return Err(Failure::new(Code::InvalidParams, "parameter `find` is empty"));
+            }
+            Some(find) => places(&read, find, call.budget)?,
+        };
+        if session.attach().is_some() {
+            answer.text += ATTACHED;
         }
+        Ok(answer.into())
     }
 }
 

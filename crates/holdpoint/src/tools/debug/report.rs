@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use holdpoint_engine::{
+    attach::At,
     backend::{Backend, Frame},
     breakpoints::{Breakpoint, Place},
     budget,
@@ -92,7 +93,7 @@ pub(crate) fn spot(frame: &Frame, session: &Session) -> String {
 
 fn place(frame: &Frame, session: &Session) -> String {
     match (&frame.file, &frame.place) {
-        (Some(file), _) => inspect::place(file, &session.launch.cwd),
+        (Some(file), _) => inspect::place(file, session.cwd()),
         (None, Some(place)) => place.clone(),
         (None, None) => "unknown source".to_owned(),
     }
@@ -150,9 +151,21 @@ pub(crate) fn new_output(text: &Text) -> String {
 }
 
 fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {
+    let how = match (exit, session.attach()) {
+        (Exit::Left, _) => "Detached: the program runs on".to_owned(),
+        (Exit::Lost, _) => "Its debugger is gone; the program runs on".to_owned(),
+        (Exit::Unknown, Some(attach)) => {
+            let what = match attach.at {
+                At::Process(_) => "Program ended",
+                At::Address { .. } => "Program ended, or closed its debugger",
+            };
+            format!("{what}; it was not started here, so its exit code is unknown")
+        }
+        _ => format!("Program terminated with {exit}"),
+    };
     let never = session.never_hit();
     let text = format!(
-        "Program terminated with {exit} · {}{}{}",
+        "{how} · {}{}{}",
         session.id,
         never_hit(session, &never),
         new_output(&session.output.since(since, None))
@@ -208,6 +221,8 @@ pub(crate) fn exit_json(exit: Exit) -> Value {
         Exit::Code(code) => json!({ "code": code }),
         Exit::Signal(signal) => json!({ "signal": signal }),
         Exit::Unknown => json!({}),
+        Exit::Left => json!({ "detached": true }),
+        Exit::Lost => json!({ "lost": true }),
     }
 }
 

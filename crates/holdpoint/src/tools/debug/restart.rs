@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use holdpoint_engine::{failure::Failure, ids::Epoch};
+use holdpoint_engine::{
+    failure::{Code, Failure},
+    ids::Epoch,
+    session::Session,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -34,8 +38,9 @@ impl Tool for Restart {
         let sessions = &app.engine.sessions;
         let launch = match sessions.find(id.as_deref()) {
             Ok(old) => {
+                let launch = old.launch().cloned().ok_or_else(|| not_ours(&old))?;
                 old.stop().await;
-                old.launch.clone()
+                launch
             }
             // None in this server: the one before it may have had one.
             Err(failure) => match sessions.last_launch() {
@@ -45,10 +50,17 @@ impl Tool for Restart {
         };
         call.doing(format!("starting {} again", launch.title()));
         let session = sessions.launch(launch, call.follow()).await?;
-        if let Some(text) = &session.launch.stdin {
+        if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
             session.input(text, true).await?;
         }
         let found = session.wait(Epoch::default(), patience).await;
         report::outcome(&session, found, 0, patience).await
     }
+}
+
+/// How it was started is not known here, and it is not ours to end.
+fn not_ours(session: &Session) -> Failure {
+    let text = format!("{} was attached to, so it cannot be started again from here", session.id);
+    Failure::new(Code::InvalidParams, text)
+        .hint("restart it where it was started and `debug_attach`, or start it with `debug_launch`")
 }

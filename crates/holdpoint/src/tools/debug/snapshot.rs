@@ -44,7 +44,7 @@ impl Tool for Snapshot {
         let taken =
             inspect::Snapshot::take(at.session.id, &at.backend, &at.shown, name, depth).await?;
         let (taken, gone) = snapshots.keep(taken.labelled(label));
-        let title = super::diff::title(&taken, &at.session.launch.cwd);
+        let title = super::diff::title(&taken, at.session.cwd());
         let mut text = format!("{title}: {} values, depth {depth}", taken.values());
         if let Some(why) = taken.cut {
             text += &format!("\nnot everything: {why}; a smaller `depth` looks at more of the top");

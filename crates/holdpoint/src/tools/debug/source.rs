@@ -44,7 +44,7 @@ impl Tool for Source {
         let shown = session.view().stop.clone();
         let frame = shown.as_ref().and_then(|shown| shown.stack.frames.get(params.frame));
         let file = match (&params.file, frame.and_then(|frame| frame.file.clone())) {
-            (Some(file), _) => absolute(&session.launch.cwd, file),
+            (Some(file), _) => absolute(session.cwd(), file),
             (None, Some(file)) => file,
             (None, None) => {
                 return Err(Failure::new(Code::NotFound, "no file: the program stands in none")

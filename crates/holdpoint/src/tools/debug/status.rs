@@ -58,10 +58,15 @@ pub(crate) fn row(session: &Session) -> (String, Value) {
         (State::Starting, _) => ("starting", String::new()),
         _ => ("running", String::new()),
     };
-    let text = format!("{} {} ({}): {state}{detail}", session.id, session.name, session.language);
+    let attached =
+        session.attach().map(|it| format!(", attached to {}", it.at)).unwrap_or_default();
+    let text = format!(
+        "{} {} ({}{attached}): {state}{detail}",
+        session.id, session.name, session.language
+    );
     let data = json!({
         "session_id": session.id, "name": session.name, "language": session.language,
-        "state": state, "exit": view.exit.map(report::exit_json),
+        "state": state, "attached": session.attach().is_some(), "exit": view.exit.map(report::exit_json),
     });
     (text, data)
 }

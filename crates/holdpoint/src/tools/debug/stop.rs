@@ -1,6 +1,6 @@
-//! `debug_stop`: end the program and everything it started.
+//! `debug_stop`: end the program and everything it started, or let go of one that we did not start.
 
-use holdpoint_engine::failure::Failure;
+use holdpoint_engine::{failure::Failure, process::Exit};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -18,8 +18,8 @@ pub(crate) struct Params {}
 
 impl Tool for Stop {
     const NAME: &'static str = "debug_stop";
-    const ABOUT: &'static str = "End the debugged program with all its children. Breakpoints stay \
-        for the next launch.";
+    const ABOUT: &'static str = "End the debugged program with all its children; one that was attached \
+        to is let go and runs on. Breakpoints stay for the next launch.";
     const EFFECT: Effect = Effect::Destroys;
     type Scope = Known;
     type Params = Params;
@@ -29,6 +29,10 @@ impl Tool for Stop {
         let exit = session.stop().await;
         let text = match was_over {
             Some(exit) => format!("Debug session {} had ended with {exit}.", session.id),
+            None if exit == Exit::Left => format!(
+                "Debug session {} ended: detached, its breakpoints are gone and it runs on.",
+                session.id
+            ),
             None => format!("Debug session {} ended.", session.id),
         };
         let data = json!({ "session_id": session.id, "state": "ended", "exit": exit_json(exit) });
