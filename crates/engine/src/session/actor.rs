@@ -130,7 +130,11 @@ impl Actor {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
         self.exit = Some(exit);
-        self.last_hits().await;
+        if program.is_some() {
+            self.last_hits().await;
+        } else {
+            self.hits_so_far();
+        }
         self.part(exit);
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
@@ -157,6 +161,15 @@ impl Actor {
         };
         if tokio::time::timeout(limits::LAST_HITS, taking).await.is_err() {
             tracing::warn!(session = %self.id, "the last hits of tracepoints took too long");
+        }
+    }
+
+    /// A program that was let go lives on, and so may its connection: only what has come counts.
+    fn hits_so_far(&mut self) {
+        while let Ok((target, signal)) = self.inbox.try_recv() {
+            if let Signal::Passed(hits) = signal {
+                self.tell.passed(target, hits);
+            }
         }
     }
 

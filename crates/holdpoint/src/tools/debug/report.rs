@@ -187,7 +187,7 @@ fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
     let one = |(it, is_bound): &(Breakpoint, bool)| {
         let place = match &it.place {
             Place::Line { file, line, .. } => {
-                format!("{}:{line}", inspect::place(file, &session.launch.cwd))
+                format!("{}:{line}", inspect::place(file, session.cwd()))
             }
             place @ Place::Function { .. } => place.to_string(),
         };
