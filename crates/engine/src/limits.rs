@@ -151,6 +151,14 @@ pub const TEMPLATE_EXPRESSIONS: usize = 32;
 pub const TRACE_DISTINCT: usize = 4_096;
 /// Bytes of one expression's value at a hit.
 pub const TRACE_VALUE: usize = 256;
+/// Hits that a program sends at once at the most.
+pub const TRACE_BATCH: usize = 128;
+/// Hits that come closer together than this go out together: a hit that comes alone is not kept back.
+pub const TRACE_EVERY: Duration = Duration::from_millis(2);
+/// Batches of one program that may be on their way to us; a faster program waits, and loses none.
+pub const TRACE_ROOM: usize = 64;
+/// How long after a batch the rest of it is fetched from a program that passes no more tracepoints.
+pub const TRACE_REST: Duration = Duration::from_millis(10);
 /// How long all expressions of one hit may take together: the program stands meanwhile.
 pub const TRACE_EVALUATE: Duration = Duration::from_secs(1);
 /// Classes of exceptions to stop at; each exception is compared with all of them.

@@ -28,9 +28,6 @@ const HELPER: &str = include_str!("traces/helper.js");
 const FLUSH: &str = "globalThis[Symbol.for('holdpoint')]?.flush?.()";
 const TAKE: &str = "globalThis[Symbol.for('holdpoint')]?.take?.() ?? ''";
 
-/// How long after a batch the rest is fetched.
-pub(super) const REST: Duration = Duration::from_millis(10);
-
 /// The tracepoints of one thread, each of the counts that it may still report.
 #[derive(Default)]
 pub(super) struct Traces {
@@ -99,7 +96,14 @@ pub(super) async fn in_context(cdp: &Cdp, context: ContextId) {
 }
 
 async fn install(cdp: &Cdp, context_id: Option<ContextId>) -> bool {
-    let expression = format!("{}({})", HELPER.trim_end(), Value::from(BINDING));
+    let milliseconds = |it: Duration| it.as_secs_f64() * 1_000.0;
+    let limits = serde_json::json!({
+        "VALUE": limits::TRACE_VALUE,
+        "BATCH": limits::TRACE_BATCH,
+        "EVERY": milliseconds(limits::TRACE_EVERY),
+        "BUDGET": milliseconds(limits::TRACE_EVALUATE),
+    });
+    let expression = format!("{}({}, {limits})", HELPER.trim_end(), Value::from(BINDING));
     let command = Evaluate { expression, context_id, silent: true, ..Evaluate::default() };
     match cdp.ask(command).await {
         Ok(answer) => answer.result.value.as_ref().and_then(Value::as_str) == Some("function"),

@@ -81,7 +81,7 @@ impl Watch {
             };
             let Some(event) = event else { break };
             if matches!(event, Event::BindingCalled(_)) {
-                rest = Some(Instant::now() + traces::REST);
+                rest = Some(Instant::now() + limits::TRACE_REST);
             }
             if self.event(event).await.is_err() {
                 return;

@@ -155,6 +155,13 @@ impl Dap {
 
     async fn install(&self) -> Result<(), Failure> {
         let source = literal(HELPER);
+        let limits = serde_json::json!({
+            "value": limits::TRACE_VALUE,
+            "batch": limits::TRACE_BATCH,
+            "every": limits::TRACE_EVERY.as_secs_f64(),
+            "budget": limits::TRACE_EVALUATE.as_secs_f64(),
+            "room": limits::TRACE_ROOM,
+        });
         // A forked child has its parent's already.
         let code = format!(
             "def holdpoint_install(source):\n    \
@@ -162,6 +169,7 @@ impl Dap {
                  if getattr(sys.modules.get('_holdpoint'), 'source', None) == source:\n        \
                      return\n    \
                  module = types.ModuleType('_holdpoint')\n    \
+                 module.LIMITS = {limits}\n    \
                  exec(compile(source, '<holdpoint>', 'exec'), module.__dict__)\n    \
                  module.source = source\n    \
                  sys.modules['_holdpoint'] = module\n\

@@ -1,12 +1,11 @@
 // What of Holdpoint works inside the debugged program: tracepoints are conditions that call `pass` and never
 // hold. Evaluated once in each context; keeps to what it took at that time, whatever the program changes.
-(BINDING => {
+((BINDING, { VALUE, BATCH, EVERY, BUDGET }) => {
   const kept = (globalThis[Symbol.for('holdpoint')] ??= { hits: {}, error: undefined });
   const send = globalThis[BINDING];
   if (kept.pass || typeof send !== 'function') return typeof kept.pass;
   delete globalThis[BINDING];
 
-  const VALUE = 256, BATCH = 128, EVERY = 5, BUDGET = 1000;
   const { stringify } = JSON;
   const { getPrototypeOf, getOwnPropertyDescriptor, keys } = Object;
   const { isArray } = Array;

@@ -2,6 +2,7 @@
 
 Sent by Holdpoint when it is needed first; nothing of it is on disk. Runs in the program's own Python,
 from 3.8 on, and must not disturb it: no output, and no thread but pydevd's kind, which nobody sees.
+`LIMITS` is there before the rest runs.
 """
 
 import collections
@@ -331,12 +332,12 @@ def entered():
 
 # Tracepoints: the program evaluates by itself and goes on; hits go out in batches.
 
-_VALUE = 256
-_BATCH = 128
-_EVERY = 0.004
-_BUDGET = 1.0
+_VALUE = LIMITS["value"]
+_BATCH = LIMITS["batch"]
+_EVERY = LIMITS["every"]
+_BUDGET = LIMITS["budget"]
 # Batches that are on their way: a program that is faster than who listens waits, and loses nothing.
-_ROOM = 64
+_ROOM = LIMITS["room"]
 
 _hits = collections.deque()
 _local = threading.local()
