@@ -4,6 +4,7 @@
 //! last, so an interrupted install starts again. Two runs at once wait for each other.
 //! Nothing here names a registry: pip and npm know the machine's own.
 
+mod chromium;
 mod node;
 mod packages;
 mod python;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::chromium::chromium;
 pub(crate) use self::node::{find_node, node_modules, runners};
 pub(crate) use self::packages::packages;
 pub(crate) use self::python::{debugpy, typos, venv};
