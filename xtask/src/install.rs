@@ -4,10 +4,10 @@
 //! last, so an interrupted install starts again. Two runs at once wait for each other.
 //! Nothing here names a registry: pip and npm know the machine's own.
 
-mod chromium;
 mod node;
 mod packages;
 mod python;
+mod system;
 
 use std::fmt;
 use std::fs::{self, File};
@@ -18,10 +18,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-pub(crate) use self::chromium::chromium;
 pub(crate) use self::node::{find_node, node_modules, runners};
 pub(crate) use self::packages::packages;
 pub(crate) use self::python::{debugpy, typos, venv};
+pub(crate) use self::system::{chromium, gdb};
 use crate::Command as Subcommand;
 use crate::process::{Finished, Show, run};
 use crate::workspace::Workspace;
@@ -39,6 +39,7 @@ Usage: cargo xtask install
 
 fn only_install(workspace: &Workspace) -> Result<ExitCode> {
     packages(workspace)?;
+    gdb()?;
     Ok(ExitCode::SUCCESS)
 }
 

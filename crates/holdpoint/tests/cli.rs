@@ -45,7 +45,9 @@ fn tools_lists_what_the_server_offers() {
     assert_eq!(code, 1);
     assert!(
         stderr.contains("no toolset `nothing`")
-            && stderr.contains("hint: toolsets: breakpoint, debug, server, timeline, all, slim")
+            && stderr.contains(
+                "hint: toolsets: breakpoint, debug, server, timeline, tracepoint, all, slim"
+            )
     );
 }
 

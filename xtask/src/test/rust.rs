@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::{Site, Step, show};
-use crate::install::packages;
+use crate::install::{gdb, packages};
 use crate::summary::{Counts, Outcome};
 
 pub(super) const RUST: Step =
@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 fn rust(site: &Site) -> Result<Outcome> {
     // The tests that need them fail and say so; that is no reason not to run the others.
-    if let Err(error) = packages(site.workspace) {
+    if let Err(error) = packages(site.workspace).and_then(|()| gdb().map(drop)) {
         eprintln!("error: {error:#}");
     }
     let mut command = site.workspace.cargo(["test", "--workspace", "--no-fail-fast"]);

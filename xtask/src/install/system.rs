@@ -1,5 +1,5 @@
-//! A browser. It is the machine's own; where there is none, the system's package manager is asked,
-//! because no registry that a project may use by itself carries one.
+//! What only the system's package manager has: a browser, and the debugger that attaching to a running
+//! Python goes through. The machine's own is used; where there is none, `apt-get` is asked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,28 +8,33 @@ use anyhow::Result;
 
 use super::{Missing, install, version, with_retries};
 
-const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const BROWSERS: &[&str] =
+    &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
 pub(crate) fn chromium() -> Result<PathBuf> {
+    provided("chromium", BROWSERS)
+}
+
+pub(crate) fn gdb() -> Result<PathBuf> {
+    provided("gdb", &["gdb"])
+}
+
+fn provided(package: &str, names: &[&str]) -> Result<PathBuf> {
+    let found = || names.iter().map(PathBuf::from).find(|name| version(name).is_some());
     if let Some(found) = found() {
         return Ok(found);
     }
     if version(Path::new("apt-get")).is_none() {
-        return Err(Missing("no Chromium is installed, and there is no `apt-get`".into()).into());
+        return Err(Missing(format!("no {package} is installed, and there is no `apt-get`")).into());
     }
-    eprintln!("  installing Chromium with apt-get …");
+    eprintln!("  installing {package} with apt-get …");
     with_retries(|| {
         // A new machine has no list of packages yet, an old one has addresses that are gone.
         install(as_root().args(["apt-get", "update"]))?;
-        let packages = ["install", "-y", "--no-install-recommends", "chromium"];
-        install(as_root().arg("apt-get").args(packages))?;
+        install(as_root().args(["apt-get", "install", "-y", "--no-install-recommends", package]))?;
         Ok(())
     })?;
-    found().ok_or_else(|| Missing("apt-get installed no Chromium that runs".into()).into())
-}
-
-fn found() -> Option<PathBuf> {
-    NAMES.iter().map(PathBuf::from).find(|name| version(name).is_some())
+    found().ok_or_else(|| Missing(format!("apt-get installed no {package} that runs")).into())
 }
 
 /// `env` runs the command as it is: whoever may install needs no more, others have `sudo`.
