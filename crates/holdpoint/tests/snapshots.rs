@@ -166,8 +166,8 @@ fn what_stands_is_looked_at_as_deep_as_the_other_side() {
 fn what_cannot_be_compared_says_what_can() {
     let mut stage = Stage::new(true, &["append", "done"]);
     stage.snapshot("before");
-    let said = stage.debug.fails("debug_diff", json!({ "a": "befor_" }));
-    said.has(&["[E_NOT_FOUND] no snapshot `befor_`", "snapshots: `before`", "stops by seq: "]);
+    let said = stage.debug.fails("debug_diff", json!({ "a": "first" }));
+    said.has(&["[E_NOT_FOUND] no snapshot `first`", "snapshots: `before`", "stops by seq: "]);
     stage.debug.fails("debug_diff", json!({ "a": 999 })).has(&["no stop with seq 999"]);
     stage.debug.fails("debug_diff", json!({ "a": [1] })).has(&["E_INVALID_PARAMS"]);
     let deep = stage.debug.fails("debug_snapshot", json!({ "depth": 9 }));

@@ -30,11 +30,11 @@ const DEFAULT: &str = "behavior must be 'stop', 'go', 'exception', or 'stop_exce
 ))]
 pub(super) async fn list(State(app): State<App>) -> Json<Value> {
     let points = app.engine.callpoints().await.callpoints();
-    let mut befores = Map::new();
+    let mut before = Map::new();
     let mut afters = Map::new();
     let mut replacements = Map::new();
     for (name, point) in &points {
-        befores.insert(name.clone(), json!(point.before.as_str()));
+        before.insert(name.clone(), json!(point.before.as_str()));
         afters.insert(name.clone(), json!(point.after.as_str()));
         if let Some(replacement) = &point.replacement {
             replacements.insert(name.clone(), json!(replacement));
@@ -43,7 +43,7 @@ pub(super) async fn list(State(app): State<App>) -> Json<Value> {
     let names: Vec<&String> = points.keys().collect();
     Json(json!({
         "breakpoints": names,
-        "breakpoint_behaviors": befores,
+        "breakpoint_behaviors": before,
         "breakpoint_after_behaviors": afters,
         "breakpoint_replacements": replacements,
     }))
