@@ -292,7 +292,7 @@ pub const PENDING_BYTES: usize = 8 * 1024 * 1024;
 /// How long a reader waits for what was recorded before it.
 pub const SETTLE: Duration = Duration::from_secs(5);
 /// Values known without asking the store: about 150 bytes each.
-pub const KNOWN_VALUES: usize = 65_536;
+pub const KNOWN_VALUES: usize = 32_768;
 /// Bytes of stacks known by their text.
 pub const STACK_CACHE: usize = 1024 * 1024;
 /// Bytes of one stack of frames that are kept.

@@ -10,6 +10,7 @@ use std::{
 };
 
 pub use holdpoint_store::Location;
+pub use holdpoint_store::StoreError;
 use holdpoint_store::{self as kept, Store};
 
 use crate::{
@@ -35,6 +36,12 @@ pub struct Restored {
 /// A launch that is being remembered.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchMark(kept::LaunchId);
+
+/// Opens the store of one place, for whoever only looks into it.
+pub async fn open_store(location: Location) -> Result<Arc<Store>, StoreError> {
+    let opened = tokio::task::spawn_blocking(move || Store::open(&location)).await;
+    opened.unwrap_or(Err(StoreError::Closed)).map(Arc::new)
+}
 
 impl Memory {
     /// Opens the store. One that cannot be opened is left as it is, and nothing is kept.

@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{client, demo, docs, doctor, guard, out, run, serve, setup};
+use crate::{client, demo, docs, doctor, guard, out, run, serve, setup, store};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -75,6 +75,8 @@ enum Command {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// What is kept on disk: say how much, drop the oldest, export
+    Store(store::StoreArgs),
     /// Say what was found on this machine, what is missing, and the command that fixes it
     Doctor,
     /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
@@ -186,6 +188,7 @@ impl Cli {
                 client::run(&name, &arguments, &server, json)
             }
             Command::Run { watch, server, command } => run::run(&watch, &server, &command),
+            Command::Store(args) => store::run(args),
             Command::Doctor => {
                 let well = doctor::run(&mut std::io::stdout()).context("doctor")?;
                 Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -18,6 +18,7 @@ mod out;
 mod run;
 mod serve;
 mod setup;
+mod store;
 mod told;
 mod tool;
 mod tools;

@@ -139,6 +139,8 @@ fn expressions_are_evaluated_in_the_paused_program() {
     let (_, failed) = eval("1 / 0");
     assert_eq!(failed["output"], "ZeroDivisionError: division by zero");
     assert_eq!((&failed["is_error"], &failed["result_cid"]), (&json!(true), &json!(null)));
+    let (_, printed) = eval("print('seen')");
+    assert_eq!((&printed["stdout"], &printed["output"]), (&json!("seen\n"), &json!("None")));
     assert_eq!(eval("  ").1["error"], "missing_expr");
     assert_eq!(wire.paused()["repl_sessions"], json!([session]));
     decide(&wire, json!({}));
@@ -149,7 +151,7 @@ fn expressions_are_evaluated_in_the_paused_program() {
     assert!(kept["closed_at"].is_f64());
     let inputs: Vec<&Value> =
         kept["transcript"].as_array().unwrap().iter().map(|entry| &entry["input"]).collect();
-    assert_eq!(inputs, ["[1, 2] * 2", "1 / 0"]);
+    assert_eq!(inputs, ["[1, 2] * 2", "1 / 0", "print('seen')"]);
     let record = wire.get("/api/calls?function_name=add")["calls"][0].clone();
     assert_eq!(record["repl_sessions"], json!([session]));
     let found = |query: &str| {
@@ -162,6 +164,23 @@ fn expressions_are_evaluated_in_the_paused_program() {
         assert_eq!(wire.send("GET", &format!("/api/repl/sessions?{bad}"), None).status, 400);
     }
     assert_eq!(shop.end(), Some(0));
+}
+
+/// The description that the public client sends in place of an object is read, not called.
+#[test]
+fn an_object_that_does_not_pickle_is_described() {
+    let (_process, wire, mut shop) = serve();
+    assert!(shop.run("identity(client.Unpicklable('socket'))").starts_with("= <"));
+    let call = wire.get("/api/calls?function_name=identity")["calls"][0].clone();
+    let shown = &call["pretty_args"][0];
+    assert_eq!(shown["__cideldill_placeholder__"], true, "{shown}");
+    assert_eq!(
+        shown["summary"],
+        "<Unpicklable socket shop.net.Socket attrs=1 failed=1 error=TypeError: cannot pickle>"
+    );
+    assert_eq!((&shown["type_name"], &shown["attributes"]["port"]), (&json!("Socket"), &json!(80)));
+    let cid = call["args"][0]["cid"].as_str().unwrap();
+    assert!(wire.get(&format!("/api/objects/{cid}"))["repr"].as_str().unwrap().contains("Socket"));
 }
 
 /// B17: calls made again from the same line are each inside their own caller.

@@ -3,7 +3,7 @@
 
 use holdpoint_testkit::{
     calls::{Wire, cid, item, merge, now},
-    process::Process,
+    process::{Process, run},
     until,
 };
 use serde_json::{Value, json};
@@ -176,4 +176,32 @@ fn a_server_without_a_file_records_too() {
     assert_eq!(wire.get("/api/calls")["total_count"], 1);
     let id = cid(large.to_string().as_bytes());
     assert_eq!(wire.get(&format!("/api/objects/{id}"))["size"], 5_000_002);
+}
+
+#[test]
+fn what_is_kept_is_counted_dropped_and_exported() {
+    let home = tempfile::tempdir().unwrap();
+    let none = run(BIN, &["store", "stats"], home.path());
+    assert_eq!(none.0, 1);
+    assert!(none.2.contains("nothing is kept") && none.2.contains("hint:"), "{}", none.2);
+    let mut process = Process::start_at(BIN, &["serve", "--port", "0"], home.path(), |_| {});
+    let wire = Wire::new(process.port());
+    for number in 0..3 {
+        wire.call("f", &[json!(number)], &json!(number * 10));
+    }
+    wire.call("g", &[], &json!(null));
+    assert_eq!(wire.get("/api/calls")["total_count"], 4);
+    // Beside the server that runs.
+    let (code, stats, _) = run(BIN, &["store", "stats", "--json"], home.path());
+    let stats: Value = serde_json::from_str(&stats).unwrap();
+    assert_eq!((code, &stats["calls"]), (0, &json!(4)));
+    assert!(run(BIN, &["store", "stats"], home.path()).1.contains("calls       4"));
+    let (_, lines, _) = run(BIN, &["store", "export", "--function", "f"], home.path());
+    let lines: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    assert_eq!((&lines[0]["pretty_args"], &lines[0]["pretty_result"]), (&json!([2]), &json!(20)));
+    assert_eq!(run(BIN, &["store", "export", "--limit", "1"], home.path()).1.lines().count(), 1);
+    let (_, pruned, _) = run(BIN, &["store", "prune", "--megabytes", "0"], home.path());
+    assert!(pruned.starts_with("4 calls"), "{pruned}");
+    assert_eq!(wire.get("/api/calls")["total_count"], 0);
 }

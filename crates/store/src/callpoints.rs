@@ -1,6 +1,6 @@
 //! Callpoints and functions: what was asked for about functions, and what apps said of theirs.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, ToSql, params};
 
 use crate::{
     calls::like,
@@ -46,6 +46,15 @@ pub struct ReplQuery {
     pub limit: usize,
 }
 
+/// A change of what is asked for about functions, in the order of a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    Callpoint(CallpointRow),
+    Removed(String),
+    Function(FunctionRow),
+    DefaultBehavior(String),
+}
+
 /// What an earlier server left about functions.
 #[derive(Debug, Default)]
 pub struct Kept {
@@ -55,44 +64,6 @@ pub struct Kept {
 }
 
 impl Store {
-    pub async fn save_callpoint(&self, row: CallpointRow) -> Result<(), StoreError> {
-        self.write("save callpoint", move |connection| {
-            let mut save = connection
-                .prepare_cached("INSERT OR REPLACE INTO callpoints VALUES (?1, ?2, ?3, ?4)")?;
-            save.execute(params![row.name, row.before, row.after, row.replacement])?;
-            Ok(())
-        })
-        .await
-    }
-
-    pub async fn remove_callpoint(&self, name: String) -> Result<bool, StoreError> {
-        self.write("remove callpoint", move |connection| {
-            let mut delete = connection.prepare_cached("DELETE FROM callpoints WHERE name = ?1")?;
-            Ok(delete.execute([name])? > 0)
-        })
-        .await
-    }
-
-    pub async fn save_function(&self, row: FunctionRow) -> Result<(), StoreError> {
-        self.write("save function", move |connection| {
-            let mut save = connection
-                .prepare_cached("INSERT OR REPLACE INTO functions VALUES (?1, ?2, ?3, ?4)")?;
-            save.execute(params![row.name, row.listed, row.signature, row.metadata])?;
-            Ok(())
-        })
-        .await
-    }
-
-    pub async fn save_default_behavior(&self, behavior: String) -> Result<(), StoreError> {
-        self.write("save default behavior", move |connection| {
-            let mut save = connection
-                .prepare_cached("INSERT OR REPLACE INTO meta VALUES ('default_behavior', ?1)")?;
-            save.execute([behavior])?;
-            Ok(())
-        })
-        .await
-    }
-
     /// Everything about functions, for a server that starts.
     pub async fn kept_callpoints(&self) -> Result<Kept, StoreError> {
         self.read("read callpoints", kept).await
@@ -138,6 +109,25 @@ impl Store {
         })
         .await
     }
+}
+
+pub(crate) fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<()> {
+    let run = |sql, values: &[&dyn ToSql]| connection.prepare_cached(sql)?.execute(values);
+    match change {
+        Change::Callpoint(it) => run(
+            "INSERT OR REPLACE INTO callpoints VALUES (?1, ?2, ?3, ?4)",
+            params![it.name, it.before, it.after, it.replacement],
+        ),
+        Change::Removed(name) => run("DELETE FROM callpoints WHERE name = ?1", params![name]),
+        Change::Function(it) => run(
+            "INSERT OR REPLACE INTO functions VALUES (?1, ?2, ?3, ?4)",
+            params![it.name, it.listed, it.signature, it.metadata],
+        ),
+        Change::DefaultBehavior(word) => {
+            run("INSERT OR REPLACE INTO meta VALUES ('default_behavior', ?1)", params![word])
+        }
+    }
+    .map(drop)
 }
 
 fn kept(connection: &Connection) -> Result<Kept, Refusal> {

@@ -5,6 +5,7 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params, params_from_iter};
 
 use crate::{
+    callpoints::{self, Change},
     cid::Cid,
     error::{Refusal, StoreError},
     store::Store,
@@ -82,6 +83,7 @@ pub struct Batch {
     pub calls: Vec<Call>,
     pub snapshots: Vec<Snapshot>,
     pub apps: Vec<App>,
+    pub changes: Vec<Change>,
 }
 
 /// Which records; everything that is set must hold.
@@ -231,6 +233,9 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(),
     }
     for cid in &batch.used {
         values::touch(connection, batch.era, *cid)?;
+    }
+    for change in &batch.changes {
+        callpoints::apply(connection, change)?;
     }
     for app in &batch.apps {
         save_app(connection, app)?;

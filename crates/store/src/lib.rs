@@ -33,7 +33,7 @@ mod text;
 mod writer;
 
 pub use breakpoints::{Breakpoint, BreakpointId, BreakpointRow};
-pub use callpoints::{CallpointRow, FunctionRow, Kept, ReplQuery, ReplRow};
+pub use callpoints::{CallpointRow, Change, FunctionRow, Kept, ReplQuery, ReplRow};
 pub use calls::{App, Batch, Call, CallPage, CallQuery, CallRow, Snapshot};
 pub use cid::Cid;
 pub use connection::Location;

@@ -73,7 +73,7 @@ impl Store {
     ) -> Result<Pruned, StoreError> {
         #[expect(clippy::cast_precision_loss, reason = "an age in seconds")]
         let too_old = era(now - keep.age_s as f64) - 1;
-        let mut done = Pruned::default();
+        let mut done = Pruned { era: i64::MIN, ..Pruned::default() };
         loop {
             let last = self.read("measure calls", move |connection| {
                 Ok(last_era(connection, too_old, keep.bytes)?)

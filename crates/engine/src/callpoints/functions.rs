@@ -3,13 +3,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use holdpoint_store::{CallpointRow, FunctionRow, Kept};
+use holdpoint_store::{CallpointRow, Change, FunctionRow, Kept};
 use serde_json::{Map, Value, json};
 
 use super::{
     Callpoints, State,
     behavior::{Behavior, Moment, pauses},
     clock,
+    recorder::Bring,
 };
 use crate::{event::Event, limits};
 
@@ -135,9 +136,7 @@ impl Callpoints {
         let there = self.state().config.points.remove(name).is_some();
         if there {
             self.tell_change(name, "removed");
-            if let Err(error) = self.store.remove_callpoint(name.to_owned()).await {
-                tracing::warn!(%error, name, "a removed callpoint is still kept");
-            }
+            self.keep(Change::Removed(name.to_owned())).await;
         }
         there
     }
@@ -194,9 +193,7 @@ impl Callpoints {
             return;
         }
         self.tell_change("", "default_behavior");
-        if let Err(error) = self.store.save_default_behavior(behavior.as_str().to_owned()).await {
-            tracing::warn!(%error, "the default behavior was not kept");
-        }
+        self.keep(Change::DefaultBehavior(behavior.as_str().to_owned())).await;
     }
 
     /// An app has this function. What it does not say keeps what is known (B31).
@@ -225,7 +222,7 @@ impl Callpoints {
             }
             row(name, function)
         };
-        self.keep_function(row).await;
+        self.keep(Change::Function(row)).await;
     }
 
     /// Notes in which app a function was registered last.
@@ -248,13 +245,12 @@ impl Callpoints {
             metadata.insert("last_process_key".to_owned(), process);
             row(name, function)
         };
-        self.keep_function(row).await;
+        self.keep(Change::Function(row)).await;
     }
 
-    async fn keep_function(&self, row: FunctionRow) {
-        if let Err(error) = self.store.save_function(row).await {
-            tracing::warn!(%error, "a function was not kept");
-        }
+    /// With the next batch: an app that registers a thousand functions does not wait for the disk.
+    async fn keep(&self, change: Change) {
+        self.recorder.bring(Bring { changes: vec![change], ..Bring::default() }).await;
     }
 
     /// Metadata as the wire has it: with when and as what the app knows the function.
@@ -327,10 +323,8 @@ impl Callpoints {
             after: point.after.as_str().to_owned(),
             replacement: point.replacement.clone(),
         });
-        if let Some(row) = row
-            && let Err(error) = self.store.save_callpoint(row).await
-        {
-            tracing::warn!(%error, name, "a callpoint was not kept");
+        if let Some(row) = row {
+            self.keep(Change::Callpoint(row)).await;
         }
     }
 

@@ -80,27 +80,14 @@ fn repr(pickle: &Pickle<'_>, at: Ref, chars: usize) -> String {
     pickle.render(at, Show::chars(chars))
 }
 
-/// What a client sends for an object that does not pickle: a description of it.
+/// What a client sends for an object that does not pickle: a description of it, by its fields.
 fn placeholder_fields(pickle: &Pickle<'_>, root: Ref) -> Option<Vec<(String, Ref)>> {
-    let shown = pickle.render(root, Show::chars(200));
-    let named =
-        shown.contains("_reconstruct_placeholder") || shown.contains("UnpicklablePlaceholder");
-    if !named {
+    let Python::Group(group) = pickle.value(root) else { return None };
+    if group.class.name != "UnpicklablePlaceholder" {
         return None;
     }
-    let mut fields = Vec::new();
-    let mut queue = vec![root];
-    // The dict is the argument of the call, or the state of the object: one step inside.
-    while let (Some(at), true) = (queue.pop(), fields.is_empty()) {
-        let children = pickle.children(at, 0, 64);
-        let items = children.items.iter();
-        if items.clone().any(|child| child.step.contains("type_name")) {
-            fields = items.map(|child| (bare(&child.step), child.value)).collect();
-        } else {
-            queue.extend(items.map(|child| child.value));
-        }
-    }
-    (!fields.is_empty()).then_some(fields)
+    let children = pickle.children(root, 0, limits::ATTRIBUTES).items;
+    Some(children.into_iter().map(|child| (bare(&child.step), child.value)).collect())
 }
 
 /// `['name']` → `name`.

@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use holdpoint_store::{App, Batch, Call, Cid, NewValue, Snapshot, Store, era};
+use holdpoint_store::{App, Batch, Call, Change, Cid, NewValue, Snapshot, Store, era};
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
@@ -47,6 +47,7 @@ pub(super) struct Bring {
     pub(super) calls: Vec<Call>,
     pub(super) snapshots: Vec<Snapshot>,
     pub(super) apps: Vec<App>,
+    pub(super) changes: Vec<Change>,
 }
 
 impl Bring {
@@ -62,6 +63,7 @@ impl Bring {
             && self.calls.is_empty()
             && self.snapshots.is_empty()
             && self.apps.is_empty()
+            && self.changes.is_empty()
     }
 }
 
@@ -104,6 +106,7 @@ impl Recorder {
             pending.batch.calls.extend(bring.calls);
             pending.batch.snapshots.extend(bring.snapshots);
             pending.batch.apps.extend(bring.apps);
+            pending.batch.changes.extend(bring.changes);
             if pending.bytes > limits::BATCH_BYTES {
                 self.hurry.notify_one();
             }

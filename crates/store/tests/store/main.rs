@@ -1,6 +1,7 @@
 //! The store as its callers meet it: rows, files, batches, several processes, kill -9.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
+mod calls;
 mod files;
 mod processes;
 mod rows;

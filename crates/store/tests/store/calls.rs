@@ -1,0 +1,131 @@
+//! Calls and values: written in batches, found again, dropped by age and by size.
+
+use holdpoint_store::{
+    Batch, Call, CallQuery, Cid, Location, NewValue, Retention, Snapshot, Store, era,
+};
+
+fn cid(number: u64) -> Cid {
+    let mut bytes = [0; 64];
+    bytes[..8].copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes());
+    bytes[8..16].copy_from_slice(&number.to_be_bytes());
+    Cid(bytes)
+}
+
+fn value(number: u64, size: usize) -> NewValue {
+    NewValue { cid: cid(number), format: "dill", pretty: Some("\"x\"".into()), data: vec![7; size] }
+}
+
+fn call(number: u64, at: f64) -> Call {
+    Call {
+        call_id: format!("c{number}"),
+        process: "p".into(),
+        name: if number.is_multiple_of(2) { "even" } else { "odd" }.into(),
+        kind: "call",
+        status: "success".into(),
+        thread: None,
+        started_at: at,
+        completed_at: at,
+        line: format!("f({number}) → 100% _x"),
+        cids: vec![cid(number)],
+        body: "{}".into(),
+    }
+}
+
+/// One call with a value of its own and one that all share, in each era.
+async fn fill(store: &Store, eras: u64, size: usize) {
+    for number in 0..eras {
+        let at = number as f64 * 10.0;
+        let snapshot = Snapshot {
+            process: "p".into(),
+            client_ref: "1".into(),
+            at,
+            call_id: format!("c{number}"),
+            name: "f".into(),
+            role: "arg",
+            place: Some("0".into()),
+            cid: cid(number),
+        };
+        let batch = Batch {
+            era: era(at),
+            values: vec![value(number, size), value(u64::MAX, 10)],
+            used: Vec::new(),
+            calls: vec![call(number, at)],
+            snapshots: vec![snapshot],
+            ..Batch::default()
+        };
+        store.record(batch).await.unwrap();
+    }
+}
+
+fn open(folder: &tempfile::TempDir) -> Store {
+    Store::open(&Location::File(folder.path().join("db"))).unwrap()
+}
+
+#[tokio::test]
+async fn pages_go_back_and_the_search_takes_signs_by_the_letter() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    fill(&store, 10, 10).await;
+    let first = store.calls(CallQuery { limit: 3, ..CallQuery::default() }).await.unwrap();
+    let ids = |rows: &[holdpoint_store::CallRow]| -> Vec<String> {
+        rows.iter().map(|row| row.call_id.clone()).collect()
+    };
+    assert_eq!((ids(&first.rows), first.total), (vec!["c9".into(), "c8".into(), "c7".into()], 10));
+    let before = first.rows.last().map(|row| row.id);
+    let second = store.calls(CallQuery { limit: 2, before, ..CallQuery::default() }).await.unwrap();
+    assert_eq!(ids(&second.rows), ["c6", "c5"]);
+    let find =
+        |search: &str| CallQuery { search: Some(search.into()), limit: 99, ..CallQuery::default() };
+    assert_eq!(store.calls(find("F(3) 100%")).await.unwrap().total, 1);
+    assert_eq!(store.calls(find("_x")).await.unwrap().total, 10);
+    assert_eq!(store.calls(find("%x")).await.unwrap().total, 0);
+    let named = CallQuery { name: Some("odd".into()), limit: 99, ..CallQuery::default() };
+    assert_eq!(store.calls(named).await.unwrap().total, 5);
+    assert_eq!(store.snapshots("p".into(), "1".into(), 99).await.unwrap().len(), 10);
+}
+
+#[tokio::test]
+async fn large_values_lie_beside_the_file_and_go_with_their_calls() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    fill(&store, 3, 200_000).await;
+    let files = || walk(&folder.path().join("db.values"));
+    assert_eq!(files(), 3);
+    assert_eq!(store.value(cid(1)).await.unwrap().unwrap().data.unwrap().len(), 200_000);
+    // Only what is younger than fifteen seconds at the time of 30.
+    let keep = Retention { age_s: 5, bytes: u64::MAX };
+    let floor = std::cell::Cell::new(0);
+    let done = store.prune(keep, 30.0, |era| floor.set(era)).await.unwrap();
+    assert_eq!((done.calls, done.values, done.snapshots, floor.get()), (2, 2, 2, 1));
+    assert_eq!(files(), 1);
+    assert!(store.value(cid(0)).await.unwrap().is_none());
+    // What a newer call used stays, though it came first.
+    assert!(store.value(cid(u64::MAX)).await.unwrap().is_some());
+    assert_eq!(store.calls(CallQuery { limit: 9, ..CallQuery::default() }).await.unwrap().total, 1);
+}
+
+#[tokio::test]
+async fn the_oldest_go_until_the_rest_fits() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    fill(&store, 200, 20_000).await;
+    let before = store.call_stats().await.unwrap();
+    assert!(before.used_bytes > 4_000_000, "{before:?}");
+    let keep = Retention { age_s: 1_000_000, bytes: 2_000_000 };
+    let done = store.prune(keep, 2_000.0, |_| {}).await.unwrap();
+    let after = store.call_stats().await.unwrap();
+    assert!(after.used_bytes <= 2_000_000 && after.calls > 50, "{after:?}");
+    assert_eq!(done.calls + after.calls, 200);
+    let newest = store.calls(CallQuery { limit: 1, ..CallQuery::default() }).await.unwrap();
+    assert_eq!(newest.rows[0].call_id, "c199");
+    // Room that was freed is used again: the file does not grow.
+    let size = folder.path().join("db").metadata().unwrap().len();
+    fill(&store, 20, 20_000).await;
+    store.flush().await.unwrap();
+    assert!(folder.path().join("db").metadata().unwrap().len() <= size);
+}
+
+fn walk(folder: &std::path::Path) -> usize {
+    let shelves = std::fs::read_dir(folder).unwrap();
+    shelves.map(|shelf| std::fs::read_dir(shelf.unwrap().path()).unwrap().count()).sum()
+}
