@@ -8,8 +8,9 @@ use std::time::Duration;
 
 /// Events kept in memory. A reader that falls further behind is told of the gap.
 pub const LOG_EVENTS: usize = 65_536;
-/// Bytes of events kept in memory, so that large events push old ones out sooner.
-pub const LOG_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of events kept in memory, so that large events push old ones out sooner. Hits of tracepoints, of
+/// some 400 bytes, are all kept that [`LOG_EVENTS`] allows.
+pub const LOG_BYTES: usize = 32 * 1024 * 1024;
 
 // Tools.
 
@@ -102,6 +103,11 @@ pub const GONE_GRACE: Duration = Duration::from_millis(300);
 
 /// How long clients have to take their last messages.
 pub const FAREWELL: Duration = Duration::from_secs(2);
+/// How long programs have to end, which as a rule takes milliseconds: in a burst of hits those that are on
+/// their way come first.
+pub const PROGRAMS_END: Duration = Duration::from_secs(4);
+/// How long the store has to take the last events, which as a rule are a few dozen.
+pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 // Sessions.
 

@@ -40,10 +40,17 @@ impl Record {
 impl Record {
     /// The same as text, without building it first.
     pub fn to_text(&self) -> String {
+        let Record { seq, at, event } = self;
+        let (kind, data) = (event.kind().as_str(), self.data_text());
+        format!(r#"{{"seq":{seq},"at":"{at}","kind":"{kind}","data":{data}}}"#)
+    }
+
+    /// What the event carries, as JSON text.
+    pub fn data_text(&self) -> String {
         let event = serde_json::to_string(&*self.event).unwrap_or_default();
-        // `{"kind": …, "data": …}` without its first brace; an event is always an object.
-        let rest = event.strip_prefix('{').unwrap_or("}");
-        format!(r#"{{"seq":{},"at":"{}",{rest}"#, self.seq, self.at)
+        // `{"kind":"…","data":…}`: an event is always an object, and no kind has such a name.
+        let data = event.split_once(r#","data":"#).and_then(|(_, rest)| rest.strip_suffix('}'));
+        data.unwrap_or("{}").to_owned()
     }
 }
 

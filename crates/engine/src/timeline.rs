@@ -8,7 +8,7 @@ mod ask;
 
 use std::sync::Arc;
 
-use holdpoint_store::{EventRow, Run, RunId, RunRow};
+use holdpoint_store::{NewEvent, Run, RunId, RunRow};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
@@ -18,7 +18,7 @@ use crate::{
     budget,
     ids::Seq,
     limits,
-    log::{Log, Read, Record},
+    log::{Log, Read},
     memory::Memory,
 };
 
@@ -103,26 +103,23 @@ async fn write(log: Arc<Log>, memory: Arc<Memory>, run: RunId, place: watch::Sen
     }
 }
 
-fn row(read: Read) -> EventRow {
+fn row(read: Read) -> NewEvent {
     match read {
-        Read::Record(Record { seq, at, event }) => {
-            let mut json = serde_json::to_value(&*event).unwrap_or_default();
-            EventRow {
-                seq: seq.0,
-                at,
-                kind: event.label().to_owned(),
-                session: event.session().map(|session| session.to_string()),
-                text: budget::cut(&event.line(), limits::TIMELINE_TEXT),
-                data: json.get_mut("data").map(serde_json::Value::take).unwrap_or_default(),
-            }
-        }
-        Read::Gap { first, last } => EventRow {
+        Read::Record(record) => NewEvent {
+            seq: record.seq.0,
+            at: record.at,
+            kind: record.event.label(),
+            session: record.event.session().map(|session| session.to_string()),
+            text: budget::cut(&record.event.line(), limits::TIMELINE_TEXT),
+            data: record.data_text(),
+        },
+        Read::Gap { first, last } => NewEvent {
             seq: last.0,
             at: jiff::Timestamp::now(),
-            kind: "gap".to_owned(),
+            kind: "gap",
             session: None,
             text: format!("seq {first} to {last} were lost before they were written down"),
-            data: json!({ "first": first, "last": last }),
+            data: json!({ "first": first, "last": last }).to_string(),
         },
     }
 }

@@ -144,22 +144,26 @@ impl Served {
 pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     tracing::info!(reason, "stopping");
     let last = app.engine.log.append(Event::ServerStopping { reason: reason.to_owned() });
+    // The programs first: their ends are the last thing clients hear.
+    if tokio::time::timeout(limits::PROGRAMS_END, app.engine.sessions.stop_all()).await.is_err() {
+        tracing::debug!("a program took too long to end; its guard sees to it");
+    }
     let farewell = async {
-        // The programs first: their ends are the last thing clients hear.
-        app.engine.sessions.stop_all().await;
         // Whoever is paused goes on: an app must not hang because its debugger went.
         if let Some(callpoints) = app.engine.opened_callpoints() {
             callpoints.close().await;
         }
-        let told = app.told.everyone(last.max(app.engine.log.head()));
-        // A client that does not listen must not keep the timeline from the disk.
-        tokio::join!(told, app.engine.settle());
+        app.told.everyone(last.max(app.engine.log.head())).await;
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}
     };
     if tokio::time::timeout(limits::FAREWELL, farewell).await.is_err() {
         tracing::debug!("some clients did not take their last messages in time");
         app.shutdown.cancel();
+    }
+    // However long the farewell took: what clients were told is to be found by the next server.
+    if tokio::time::timeout(limits::LAST_EVENTS, app.engine.settle()).await.is_err() {
+        tracing::warn!("the end of the timeline is not kept: the store did not answer in time");
     }
 }
 

@@ -1,20 +1,15 @@
 //! Notifications as real clients hear them: one server, heard over stdio, HTTP+SSE and streamable HTTP at
 //! once, debugging a real Python or Node program. The scenarios are seed 004's.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
-use std::path::{Path, PathBuf};
-
-use holdpoint_testkit::{
-    debug::{self, Debug, Said, line},
-    listen::{Hears, Listener},
-};
+use holdpoint_testkit::stage::{BOTH, Language, Program, Stage};
 use serde_json::{Value, json};
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
 const HIT: &str = "notifications/breakpoint/hit";
 const STATE: &str = "notifications/debug/session_state";
 
-const PYTHON: &str = "\
+const PROGRAM: Program = Program {
+    python: "\
 def work(count):
     total = 0
     for i in range(count):
@@ -27,9 +22,8 @@ other = 1  # BP: other
 if other == 2:
     other = 3  # BP: never
 raise ValueError('boom')  # BP: raise
-";
-
-const NODE: &str = "\
+",
+    node: "\
 function work(count) {
   let total = 0;
   for (let i = 0; i < count; i++) {
@@ -44,82 +38,11 @@ if (other === 2) {
   other = 3; // BP: never
 }
 throw new TypeError('boom'); // BP: raise
-";
+",
+};
 
-#[derive(Clone, Copy, PartialEq)]
-enum Language {
-    Python,
-    Node,
-}
-
-const BOTH: [Language; 2] = [Language::Python, Language::Node];
-
-/// A server with a client on each transport, and a program.
-struct Stage {
-    debug: Debug,
-    sse: Listener,
-    http: Listener,
-    program: PathBuf,
-    language: Language,
-    _folder: tempfile::TempDir,
-}
-
-impl Stage {
-    fn new(language: Language) -> Stage {
-        let python = debug::python(BIN, env!("CARGO_TARGET_TMPDIR"));
-        let mut debug = python.start_with(&["--mcp-sse"]);
-        let port = debug.rpc.process.port();
-        let (sse, http) = (Listener::sse(port), Listener::http(port));
-        let folder = tempfile::tempdir().unwrap();
-        let (name, text) = match language {
-            Language::Python => ("program.py", PYTHON),
-            Language::Node => ("program.js", NODE),
-        };
-        let program = folder.path().canonicalize().unwrap().join(name);
-        std::fs::write(&program, text).unwrap();
-        Stage { debug, sse, http, program, language, _folder: folder }
-    }
-
-    fn line(&self, mark: &str) -> usize {
-        line(&self.program, mark)
-    }
-
-    /// Launches it and runs to the first of these marks.
-    #[track_caller]
-    fn run_to(&mut self, marks: &[&str]) -> Said {
-        let program = self.program.clone();
-        let point = |mark: &&str| json!({ "file": program, "line": line(&program, mark) });
-        let points: Vec<Value> = marks.iter().map(point).collect();
-        let more = json!({ "breakpoints": points, "stop_on_entry": false });
-        launch(&mut self.debug, self.language, &program, more)
-    }
-
-    fn everyone(&mut self) -> [&mut dyn Hears; 3] {
-        [&mut self.debug.rpc, &mut self.sse, &mut self.http]
-    }
-
-    /// What every client is told next of a method, which must be the same.
-    #[track_caller]
-    fn all_hear(&mut self, method: &str, wanted: &dyn Fn(&Value) -> bool) -> Value {
-        let told = self.everyone().map(|client| (client.way(), client.notified(method, wanted)));
-        let [(_, first), others @ ..] = &told;
-        for (way, other) in others {
-            assert_eq!(first, other, "over {way}");
-        }
-        first.clone()
-    }
-}
-
-#[track_caller]
-fn launch(debug: &mut Debug, language: Language, program: &Path, more: Value) -> Said {
-    match language {
-        Language::Python => debug.launch(program, more),
-        Language::Node => {
-            let mut arguments = json!({ "program": program });
-            arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-            debug.ok("debug_launch", arguments)
-        }
-    }
+fn stage(language: Language) -> Stage {
+    Stage::new(BIN, env!("CARGO_TARGET_TMPDIR"), language, PROGRAM)
 }
 
 fn any(_: &Value) -> bool {
@@ -130,7 +53,7 @@ fn any(_: &Value) -> bool {
 #[test]
 fn a_hit_is_notified_with_id_location_thread_and_time() {
     for language in BOTH {
-        let mut stage = Stage::new(language);
+        let mut stage = stage(language);
         let said = stage.run_to(&["loop"]);
         let hit = stage.all_hear(HIT, &any);
         assert_eq!((&hit["breakpoint_id"], &hit["type"]), (&json!(1), &json!("breakpoint")));
@@ -150,25 +73,18 @@ fn a_hit_is_notified_with_id_location_thread_and_time() {
 #[test]
 fn only_the_breakpoint_that_was_hit_is_notified() {
     for language in BOTH {
-        let mut stage = Stage::new(language);
+        let mut stage = stage(language);
         stage.run_to(&["never", "other", "raise"]);
-        let marker = |text: &str| json!({ "name": "timeline_note", "arguments": { "text": text } });
-        stage.debug.rpc.request("tools/call", marker("after the stop"));
-        for client in stage.everyone() {
-            // Notifications come in order: what is before the note has been heard with it.
-            client.notified("notifications/timeline/note", &any);
-            assert_eq!(client.notified(HIT, &any)["breakpoint_id"], 2, "{}", client.way());
-        }
-        let heard = |all: &[Value]| all.iter().any(|it| it["method"] == HIT);
-        assert!(!heard(&stage.debug.rpc.heard) && !heard(&stage.sse.heard));
-        assert!(!heard(&stage.http.heard));
+        let hits = stage.all_heard(HIT);
+        let ids: Vec<&Value> = hits.iter().map(|hit| &hit["breakpoint_id"]).collect();
+        assert_eq!(ids, [&json!(2)]);
     }
 }
 
 #[test]
 fn every_hit_is_counted_and_said() {
     for language in BOTH {
-        let mut stage = Stage::new(language);
+        let mut stage = stage(language);
         stage.run_to(&["loop"]);
         stage.debug.go().has(&["hit 2"]);
         let said = stage.debug.go();
@@ -188,7 +104,7 @@ fn every_hit_is_counted_and_said() {
 #[test]
 fn an_exception_is_a_hit_of_its_own_type() {
     for language in BOTH {
-        let mut stage = Stage::new(language);
+        let mut stage = stage(language);
         stage.run_to(&[]).stands("exception", stage.line("raise"));
         let hit = stage.all_hear(HIT, &any);
         assert_eq!(hit["type"], "exception");
@@ -200,7 +116,7 @@ fn an_exception_is_a_hit_of_its_own_type() {
 #[test]
 fn every_change_of_state_is_told_with_what_it_was() {
     for language in BOTH {
-        let mut stage = Stage::new(language);
+        let mut stage = stage(language);
         stage.run_to(&["other"]).stands("breakpoint", stage.line("other"));
         stage.debug.ok("debug_stop", json!({}));
         let mut changes = Vec::new();
@@ -235,7 +151,7 @@ fn every_change_of_state_is_told_with_what_it_was() {
 /// For clients that drop what they do not know.
 #[test]
 fn the_same_facts_come_as_standard_messages() {
-    let mut stage = Stage::new(Language::Node);
+    let mut stage = stage(Language::Node);
     let uri = json!({ "uri": "holdpoint://timeline" });
     for client in stage.everyone() {
         client.ask("resources/subscribe", uri.clone());
@@ -266,7 +182,7 @@ fn the_same_facts_come_as_standard_messages() {
 #[test]
 fn the_timeline_has_processes_threads_output_and_bindings_in_one_order() {
     for language in BOTH {
-        let mut stage = Stage::new(language);
+        let mut stage = stage(language);
         stage.run_to(&["other"]);
         stage.debug.ok("breakpoint_set", json!({ "file": stage.program, "line": 5 }));
         stage.debug.go().stands("exception", stage.line("raise"));

@@ -41,5 +41,5 @@ pub use error::StoreError;
 pub use launches::{Launch, LaunchId, LaunchRow};
 pub use retention::{CallStats, Pruned, Retention, era};
 pub use store::{Stats, Store};
-pub use timeline::{EventRow, EventsPage, EventsWanted, Run, RunId, RunRow};
+pub use timeline::{EventRow, EventsPage, EventsWanted, NewEvent, Run, RunId, RunRow};
 pub use values::{NewValue, Value};

@@ -33,14 +33,26 @@ pub struct RunRow {
     pub last_at: Option<Timestamp>,
 }
 
-/// One event, in the caller's words.
+/// An event to keep, in the caller's words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEvent {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub kind: &'static str,
+    pub session: Option<String>,
+    /// What is searched.
+    pub text: String,
+    /// JSON; as text, since in a burst there are thousands a second.
+    pub data: String,
+}
+
+/// One that is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventRow {
     pub seq: u64,
     pub at: Timestamp,
     pub kind: String,
     pub session: Option<String>,
-    /// What is searched.
     pub text: String,
     pub data: serde_json::Value,
 }
@@ -89,7 +101,7 @@ impl Store {
     pub async fn append_events(
         &self,
         run: RunId,
-        events: impl Iterator<Item = EventRow> + Send + 'static,
+        events: impl Iterator<Item = NewEvent> + Send + 'static,
     ) -> Result<(), StoreError> {
         self.write("append events", move |connection| {
             append(connection, run, events)?;
@@ -126,7 +138,7 @@ impl Store {
 fn append(
     connection: &Connection,
     run: RunId,
-    events: impl Iterator<Item = EventRow>,
+    events: impl Iterator<Item = NewEvent>,
 ) -> Result<(), Refusal> {
     let mut insert = connection.prepare_cached(
         "INSERT OR IGNORE INTO timeline (run, seq, at, kind, session, text, data)
@@ -135,8 +147,7 @@ fn append(
     let (mut added, mut last) = (0_i64, None);
     for it in events {
         let at = time(it.at);
-        let values =
-            params![run.0, number(it.seq), at, it.kind, it.session, it.text, it.data.to_string()];
+        let values = params![run.0, number(it.seq), at, it.kind, it.session, it.text, it.data];
         added += changes(insert.execute(values)?);
         last = Some(at);
     }

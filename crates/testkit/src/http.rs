@@ -130,6 +130,11 @@ pub struct Event {
 }
 
 impl Events {
+    /// The connection itself, for whoever wants to end it.
+    pub fn connection(&self) -> TcpStream {
+        self.reader.get_ref().try_clone().unwrap()
+    }
+
     /// For a thread that only listens: a quiet stream is no failure.
     pub fn wait_for_ever(&mut self) {
         self.reader.get_ref().set_read_timeout(None).unwrap();
@@ -140,8 +145,13 @@ impl Events {
         let mut event = Event::default();
         loop {
             let mut line = String::new();
-            if self.reader.read_line(&mut line).expect("the stream") == 0 {
-                return None;
+            // A stream that is reset has ended too.
+            let is_reset =
+                |error: &std::io::Error| error.kind() == std::io::ErrorKind::ConnectionReset;
+            match self.reader.read_line(&mut line) {
+                Ok(0) => return None,
+                Err(error) if is_reset(&error) => return None,
+                read => drop(read.expect("the stream")),
             }
             let line = line.trim_end();
             match line.split_once(':') {

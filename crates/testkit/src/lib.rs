@@ -19,6 +19,7 @@ pub mod packages;
 pub mod pip;
 pub mod process;
 pub mod rpc;
+pub mod stage;
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! Clients that mostly listen: the same server heard over stdio, HTTP+SSE and streamable HTTP at once.
 
 use std::{
+    net::TcpStream,
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
 };
@@ -24,6 +25,15 @@ pub trait Hears {
     /// A request of its own; the whole answer.
     fn ask(&mut self, method: &str, params: Value) -> Value;
 
+    /// What came meanwhile and was not asked for.
+    fn kept(&mut self) -> &mut Vec<Value>;
+
+    /// The parameters of all notifications of that method that came meanwhile, in order.
+    fn take(&mut self, method: &str) -> Vec<Value> {
+        let is = |message: &mut Value| message["method"] == method;
+        self.kept().extract_if(.., is).map(|mut message| message["params"].take()).collect()
+    }
+
     /// The parameters of the next notification of that method that `wanted` accepts.
     fn notified(&mut self, method: &str, wanted: &dyn Fn(&Value) -> bool) -> Value {
         let is = |message: &Value| message["method"] == method && wanted(&message["params"]);
@@ -34,6 +44,10 @@ pub trait Hears {
 impl Hears for Rpc {
     fn way(&self) -> &'static str {
         "stdio"
+    }
+
+    fn kept(&mut self) -> &mut Vec<Value> {
+        &mut self.heard
     }
 
     #[track_caller]
@@ -55,6 +69,7 @@ pub struct Listener {
     path: String,
     session: Option<String>,
     messages: Receiver<Value>,
+    stream: TcpStream,
     pub heard: Vec<Value>,
     next_id: u64,
 }
@@ -99,6 +114,7 @@ impl Listener {
         mut events: Events,
     ) -> Listener {
         let (sender, messages) = channel();
+        let stream = events.connection();
         // Ends with the stream, or when nobody listens.
         thread::spawn(move || {
             events.wait_for_ever();
@@ -112,7 +128,25 @@ impl Listener {
                 }
             }
         });
-        Listener { way, port, path, session, messages, heard: Vec::new(), next_id: 1 }
+        Listener { way, port, path, session, messages, stream, heard: Vec::new(), next_id: 1 }
+    }
+
+    /// Reads everything up to the end of the stream, which must come.
+    #[track_caller]
+    pub fn rest(&mut self) {
+        loop {
+            match self.messages.recv_timeout(DEADLINE) {
+                Ok(message) => self.heard.push(message),
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => panic!("the {} stream never ended", self.way),
+            }
+        }
+    }
+
+    /// Goes without a word.
+    pub fn leave(&mut self) {
+        // Whoever reads the stream may be gone already.
+        self.stream.shutdown(std::net::Shutdown::Both).unwrap_or_default();
     }
 
     fn tell(&self, method: &str) {
@@ -128,6 +162,10 @@ impl Listener {
 impl Hears for Listener {
     fn way(&self) -> &'static str {
         self.way
+    }
+
+    fn kept(&mut self) -> &mut Vec<Value> {
+        &mut self.heard
     }
 
     #[track_caller]

@@ -103,10 +103,15 @@ impl Actor {
                 Some(connected) = joining.recv() => self.join(connected),
                 Some((target, signal)) = self.inbox.recv() => {
                     let last = ends(target, &signal).filter(|_| program.is_none());
+                    let is_burst = matches!(signal, Signal::Passed(_));
                     self.signal(target, signal);
                     if let Some(last) = last {
                         self.exit = Some(last.exit(process.as_ref()).await);
                         break;
+                    }
+                    if is_burst {
+                        // Whoever is to be told of these hits comes before the next.
+                        tokio::task::yield_now().await;
                     }
                 }
                 Some(done) = self.beside.next() => self.done(done),
@@ -153,7 +158,10 @@ impl Actor {
                     tokio::time::timeout(limits::DRAIN, self.inbox.recv()).await
             {
                 match signal {
-                    Signal::Passed(hits) => self.tell.passed(target, hits),
+                    Signal::Passed(hits) => {
+                        self.tell.passed(target, hits);
+                        tokio::task::yield_now().await;
+                    }
                     Signal::Gone { .. } => drop(open.remove(&target)),
                     _ => {}
                 }

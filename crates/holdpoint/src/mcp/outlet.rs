@@ -35,11 +35,11 @@ impl Outlet {
     pub(super) async fn send(&self, messages: &[Arc<str>]) -> io::Result<()> {
         match self {
             Outlet::Sdk(peer) => {
-                // Together: the SDK's way to the wire is a queue, and waiting for each to come out at
-                // the other end before the next goes in costs more. The queue keeps their order.
-                let sent = messages.iter().filter_map(|json| notification(json));
-                let sent = sent.map(|notification| peer.send_notification(notification));
-                futures::future::try_join_all(sent).await.map(drop).map_err(io::Error::other)
+                // One by one: it starts a task for each, and several at a time overtake each other.
+                for notification in messages.iter().filter_map(|json| notification(json)) {
+                    peer.send_notification(notification).await.map_err(io::Error::other)?;
+                }
+                Ok(())
             }
             Outlet::Lines(lines) => {
                 let size = messages.iter().map(|json| json.len() + 1).sum();

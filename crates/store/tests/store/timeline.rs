@@ -2,27 +2,27 @@
 
 use std::path::Path;
 
-use holdpoint_store::{EventRow, EventsWanted, Run, RunId, Store, limits};
+use holdpoint_store::{EventRow, EventsWanted, NewEvent, Run, RunId, Store, limits};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use crate::open;
 
-fn event(seq: u64, kind: &str, session: &str, text: &str) -> EventRow {
-    EventRow {
+fn event(seq: u64, kind: &'static str, session: &str, text: &str) -> NewEvent {
+    NewEvent {
         seq,
         at: "2026-11-15T21:00:00.123456789Z".parse().unwrap(),
-        kind: kind.into(),
+        kind,
         session: Some(session.into()),
         text: text.into(),
-        data: json!({ "n": seq }),
+        data: json!({ "n": seq }).to_string(),
     }
 }
 
 /// Fresh events, so that none is too old.
-fn hits(seqs: std::ops::RangeInclusive<u64>) -> impl Iterator<Item = EventRow> + Send + 'static {
+fn hits(seqs: std::ops::RangeInclusive<u64>) -> impl Iterator<Item = NewEvent> + Send + 'static {
     let now = Timestamp::now();
-    seqs.map(move |seq| EventRow { at: now, ..event(seq, "hit", "s1", "x") })
+    seqs.map(move |seq| NewEvent { at: now, ..event(seq, "hit", "s1", "x") })
 }
 
 async fn run(store: &Store) -> RunId {
@@ -51,7 +51,7 @@ async fn filled(path: &Path) -> (Store, RunId) {
         event(4, "output", "s2", "hello again"),
         event(5, "note", "s1", "done"),
     ];
-    store.append_events(run, rows.map(|it| EventRow { at: now, ..it }).into_iter()).await.unwrap();
+    store.append_events(run, rows.map(|it| NewEvent { at: now, ..it }).into_iter()).await.unwrap();
     (store, run)
 }
 
@@ -83,13 +83,16 @@ async fn an_event_comes_back_as_it_was_and_is_kept_once() {
     let path = folder.path().join("db");
     let store = open(&path);
     let run = run(&store).await;
-    let one = EventRow { at: Timestamp::now(), ..event(1, "stopped", "s1", "text") };
+    let one = NewEvent { at: Timestamp::now(), ..event(1, "stopped", "s1", "text") };
     store.append_events(run, std::iter::once(one.clone())).await.unwrap();
-    let again = EventRow { text: "another".into(), ..one.clone() };
+    let again = NewEvent { text: "another".into(), ..one.clone() };
     store.append_events(run, std::iter::once(again)).await.unwrap();
     drop(store);
     let store = open(&path);
     let page = store.events(run, EventsWanted { limit: 9, ..wanted() }).await.unwrap();
+    let NewEvent { seq, at, kind, session, text, data } = one;
+    let data = serde_json::from_str(&data).unwrap();
+    let one = EventRow { seq, at, kind: kind.into(), session, text, data };
     assert_eq!((page.events, page.kept), (vec![one], Some((1, 1))));
     let runs = store.runs(None, 9).await.unwrap();
     assert_eq!((runs[0].id, runs[0].events, runs[0].run.pid), (run, 1, 7));
@@ -140,7 +143,7 @@ async fn what_is_too_old_goes_and_what_is_not_stays() {
     let run = run(&store).await;
     let age = SignedDuration::try_from(limits::EVENT_AGE).unwrap();
     let old = Timestamp::now() - age - SignedDuration::from_secs(1);
-    let rows = (1..=10).map(move |seq| EventRow { at: old, ..event(seq, "hit", "s1", "x") });
+    let rows = (1..=10).map(move |seq| NewEvent { at: old, ..event(seq, "hit", "s1", "x") });
     store.append_events(run, rows.chain(hits(11..=12))).await.unwrap();
     store.append_events(run, hits(13..=13)).await.unwrap();
     assert_eq!(seqs(&store, run, wanted()).await.0, [11, 12, 13]);
