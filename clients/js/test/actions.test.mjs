@@ -20,14 +20,13 @@ const stopBefore = async (name) => {
   await server.tool("breakpoint_set_after_behavior", { function_name: name, behavior: "go" });
 };
 
-test("a call that nobody holds is recorded with its values and its place", async () => {
+test("a call that nobody holds is recorded with its values", async () => {
   assert.equal(await debugCall("plain", add, 1, 2), 3);
   const { calls } = await server.tool("breakpoint_get_call_records", { function_name: "plain" });
   assert.equal(calls.length, 1);
   assert.deepEqual(calls[0].pretty_args, [1, 2]);
   assert.equal(calls[0].pretty_result, 3);
   assert.equal(calls[0].status, "success");
-  assert.match(calls[0].call_site.stack_trace[0].filename, /actions\.test\.mjs$/);
 });
 
 const rows = [
@@ -44,6 +43,7 @@ for (const [what, action, expected] of rows) {
     const call = debugCall(name, add, 2, 3);
     const pause = await server.paused(name);
     assert.deepEqual(pause.call_data.pretty_args, [2, 3]);
+    assert.match(pause.call_data.call_site.stack_trace[0].filename, /actions\.test\.mjs$/);
     await server.resume(pause, action);
     assert.deepEqual(await call, expected);
   });

@@ -49,20 +49,20 @@ async function page(script) {
     await closed;
     site.closeAllConnections();
     site.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+    // The browser's own children may still write there for a moment.
+    rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   };
   const gone = closed.then(() => { throw new Error("the browser ended before the page reported"); });
   return { address, result: Promise.race([reported, gone]), close };
 }
 
-test("a page's call is recorded with its address and its place", async (t) => {
+test("a page's call is recorded with its address", async (t) => {
   const shown = await page("return await client.debugCall('order', (name, count) => name + ' x' + count, 'pen', 3);");
   t.after(shown.close);
   assert.equal(await shown.result, "pen x3");
   const { calls } = await server.tool("breakpoint_get_call_records", { function_name: "order" });
   assert.deepEqual(calls[0].pretty_args, ["pen", 3]);
   assert.equal(calls[0].page_url, shown.address);
-  assert.ok(calls[0].call_site.stack_trace.length > 0);
 });
 
 test("a page's call pauses; an agent changes an argument and the page gets the result", async (t) => {
