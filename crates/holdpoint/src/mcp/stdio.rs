@@ -37,9 +37,18 @@ where
     let transport = calls::apart(read, |read| lines::Shared::new(read, out, limits::LINE_BYTES));
     let stop = app.shutdown.child_token();
     let handler = Handler::new(app, Transport::Stdio).with_outlet(outlet);
-    let transport = Bounded::new(transport, handler.gone());
+    let gone = handler.gone();
+    let transport = Bounded::new(transport, gone.clone());
+    // A client that has closed its end and takes nothing any more must not keep us.
+    let untaken = async {
+        gone.cancelled().await;
+        tokio::time::sleep(limits::GONE_GRACE).await;
+    };
     let ended = match handler.serve_with_ct(transport, stop).await {
-        Ok(service) => service.waiting().await.map(|reason| format!("{reason:?}")),
+        Ok(service) => tokio::select! {
+            ended = service.waiting() => ended.map(|reason| format!("{reason:?}")),
+            () = untaken => Ok("the client does not take its last messages".to_owned()),
+        },
         Err(error) => Ok(error.to_string()),
     };
     match ended {
