@@ -8,6 +8,7 @@ use crate::{
     callpoints::{self, Change},
     cid::Cid,
     error::{Refusal, StoreError},
+    limits,
     store::Store,
     values::{self, Folder, NewValue},
 };
@@ -147,7 +148,8 @@ impl Store {
         .await
     }
 
-    /// The newest `limit` records of one app in the order they began, and how many there are.
+    /// The newest `limit` records of one app in the order they began, and how many there are, counted up
+    /// to [`limits::COUNTED_CALLS`].
     pub async fn calls_of(
         &self,
         process: String,
@@ -155,8 +157,10 @@ impl Store {
     ) -> Result<(Vec<CallRow>, u64), StoreError> {
         self.read("read an app's calls", move |connection| {
             let total = connection
-                .prepare_cached("SELECT count(*) FROM calls WHERE process = ?1")?
-                .query_row([&process], |row| row.get(0))?;
+                .prepare_cached(
+                    "SELECT count(*) FROM (SELECT 1 FROM calls WHERE process = ?1 LIMIT ?2)",
+                )?
+                .query_row(params![process, limits::COUNTED_CALLS], |row| row.get(0))?;
             let mut select = connection.prepare_cached(
                 "SELECT *, '' AS body FROM (SELECT id, call_id, process, name, kind, status, thread,
                         started_at, completed_at, line, cids FROM calls

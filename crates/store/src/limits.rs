@@ -53,6 +53,9 @@ pub const KEEP_BYTES: u64 = 512 * 1024 * 1024;
 pub const KEEP_BYTES_MEMORY: u64 = 24 * 1024 * 1024;
 /// What is dropped is dropped in slots of this length: at full speed, some ten megabytes.
 pub const ERA_SECONDS: f64 = 10.0;
+/// Records of one app that are counted to say how many there are: of a million, that alone takes longer
+/// than the page that shows them.
+pub const COUNTED_CALLS: i64 = 100_000;
 /// Rows of a table dropped by one command; recording goes on between two.
 pub const DROP_ROWS: i64 = 2_000;
 /// Breakpoints kept. All are applied again at each launch; more come from a loop.

@@ -133,7 +133,7 @@ pub(super) struct Size {
     ("process_key" = String, Path, description = "The app"), Size,
 ), responses(
     (status = 200, description = "`{process_key, calls, total_count}`: in the order they began, each with the \
-        place of its `parent` in the list and its `depth`", body = Value),
+        place of its `parent` in the list and its `depth`; `total_count` counts up to 100,000", body = Value),
     (status = 404, description = "`process_not_found`", body = Value),
 ))]
 pub(super) async fn tree(
