@@ -57,6 +57,19 @@ fn pages_filters_and_search() {
     assert_eq!(wire.get("/api/breakpoints/none/history")["history"], json!([]));
 }
 
+/// A number is shown as the program had it, to its last digit.
+#[test]
+fn numbers_keep_their_last_digit() {
+    let (_process, wire) = serve();
+    let numbers = json!([0.1 + 0.2, 1_794_794_192.152_562_9, 5e-324, 2.2250738585072014e-308]);
+    wire.call("f", std::slice::from_ref(&numbers), &json!(1));
+    let body = wire.send("GET", "/api/calls", None).body;
+    assert!(
+        body.contains("[0.30000000000000004,1794794192.1525629,5e-324,2.2250738585072014e-308]"),
+        "{body}"
+    );
+}
+
 #[test]
 fn objects_are_followed_through_calls() {
     let (_process, wire) = serve();
