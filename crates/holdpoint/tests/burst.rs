@@ -253,7 +253,7 @@ fn the_server_is_told_to_stop_in_the_middle() {
         let kept = on_timeline(&mut stage, Some(run));
         assert!(kept.iter().copied().eq(1..=kept.len() as u64), "from the first on, none missing");
         assert!(told <= kept.len() as u64, "{told} were told, {} are kept", kept.len());
-        let ends = json!({ "run": run, "kinds": ["server_stopping", "session_ended"] });
-        stage.debug.ok("timeline_query", ends).has(&["server_stopping", "session_ended s1"]);
+        let end = json!({ "run": run, "kinds": ["server_stopping"] });
+        stage.debug.ok("timeline_query", end).has(&["told to end (SIGTERM)"]);
     }
 }

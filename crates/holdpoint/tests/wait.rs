@@ -193,6 +193,10 @@ fn what_cannot_be_waited_for_is_refused() {
     let mut stage = Stage::start(true);
     let unknown = stage.debug.fails("breakpoint_wait", json!({ "ids": [9] }));
     unknown.has(&["[E_NOT_FOUND] no breakpoint 9", "breakpoint_list"]);
+    let at = json!({ "file": stage.program, "line": line(&stage.program, "two") + 2 });
+    let trace = stage.debug.ok("tracepoint_set", at).data["breakpoint_id"].clone();
+    let trace = stage.debug.fails("breakpoint_wait", json!({ "ids": [trace] }));
+    trace.has(&["[E_INVALID_PARAMS]", "is a tracepoint", "tracepoint_read"]);
     let session = stage.debug.fails("breakpoint_wait", json!({ "session_id": "s7" }));
     session.has(&["[E_NO_SESSION] no session `s7`"]);
     stage.debug.fails("breakpoint_wait", json!({ "timeout_s": -1 })).has(&["E_INVALID_PARAMS"]);

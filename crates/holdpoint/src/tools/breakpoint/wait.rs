@@ -105,6 +105,14 @@ impl Wanted {
             return Err(Failure::new(Code::NotFound, format!("no breakpoint {unknown}"))
                 .hint("`breakpoint_list` lists them"));
         }
+        let is_trace = |id: &&BreakpointId| {
+            sessions.breakpoints.get(**id).is_some_and(|it| it.trace.is_some())
+        };
+        if let Some(trace) = ids.iter().find(is_trace) {
+            let text = format!("{trace} is a tracepoint, and nothing stops there");
+            return Err(Failure::new(Code::InvalidParams, text)
+                .hint("`tracepoint_read` shows its hits; `breakpoint_set` makes it a breakpoint"));
+        }
         if sessions.all().is_empty() && !has_callpoints(&named.app) {
             return Err(Failure::new(Code::NoSession, "no program is being debugged")
                 .hint("start one with `debug_launch`"));
