@@ -37,12 +37,14 @@ class Batcher:
         self._recent_bytes = 0
         self._values = {}
         self._values_bytes = 0
+        self._ahead = ()
         self._missing = []
 
-    def make(self, records, dropped, number):
-        """Takes records off the deque until the batch is full."""
+    def make(self, records, dropped, number, ahead=None):
+        """Takes records off the deque until the batch is full. `ahead` is a batch that goes before this one."""
         runtime = self._runtime
         self._values, self._values_bytes = {}, 0
+        self._ahead = ahead.values if ahead is not None else ()
         for cid in self._missing:
             data = self._recent.get(cid)
             if data is not None:
@@ -151,7 +153,7 @@ class Batcher:
                 cache[value] = known
             elif len(data) > HEAVY:
                 weight.bytes -= len(data)
-        if known not in self._runtime.known and known not in self._values:
+        if known not in self._runtime.known and known not in self._values and known not in self._ahead:
             data = value if kind is bytes else _dumps(value, 4)
             self._values[known] = data
             self._values_bytes += len(data)

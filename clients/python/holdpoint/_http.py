@@ -29,14 +29,17 @@ class Connection:
         self._socket = None
         self._rest = b""
 
-    def request(self, method, path, body=None, timeout=limits.ASK_S, again=True):
-        """`(status, body)`; raises `Trouble`. `again` allows a second try on a connection that was idle too long."""
+    def request(self, method, path, body=None, timeout=limits.ASK_S, again=True, meanwhile=None):
+        """`(status, body)`; raises `Trouble`.
+
+        `again` allows a second try on a connection that was idle too long; `meanwhile` is done while the server works.
+        """
         deadline = time.monotonic() + timeout
         message = head(self.address, self._token, method, path, body)
         reused = self._socket is not None
         try:
             try:
-                return self._exchange(message, deadline)
+                return self._exchange(message, deadline, meanwhile)
             except Gone:
                 # Only a connection that was idle may have been closed before our request was read.
                 if not reused or not again:
@@ -66,7 +69,7 @@ class Connection:
             except OSError:
                 pass
 
-    def _exchange(self, message, deadline):
+    def _exchange(self, message, deadline, meanwhile=None):
         if self._socket is None:
             self._socket = connect(self.address, deadline)
         try:
@@ -74,6 +77,8 @@ class Connection:
             self._socket.sendall(message)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Gone("the connection was closed") from error
+        if meanwhile is not None:
+            meanwhile()
         reader = Reader()
         data, self._rest = self._rest, b""
         while not reader.feed(data):

@@ -40,9 +40,12 @@ QUEUE_RECORDS = 20_000
 QUEUE_BYTES = 64 * 1024 * 1024
 # Small requests (registrations, events) that may wait.
 QUEUE_POSTS = 20_000
-# One batch: few enough that the server answers quickly, many enough that a request is paid once.
-BATCH_RECORDS = 1_000
-BATCH_BYTES = 2 * 1024 * 1024
+# One batch: few enough that the server answers quickly, many enough that a request is paid once. In a busy app each
+# request waits several times for its turn in the interpreter.
+BATCH_RECORDS = 2_000
+BATCH_BYTES = 4 * 1024 * 1024
+# Records that are made into the next batch while the server works on this one; fewer can wait for more.
+BATCH_AHEAD = 250
 # Seconds that records gather before they are shipped.
 GATHER_S = 0.02
 # Seconds for the server to take one batch.

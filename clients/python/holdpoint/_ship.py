@@ -38,7 +38,9 @@ class Shipper:
         self._batches = itertools.count(1)
         self._batcher = Batcher(runtime)
         self.connection = None
+        # The batch that the server works on or did not take yet, and the next one.
         self._unsent = None
+        self._ready = None
 
     # --- From the threads of the app: short, and never waiting.
 
@@ -96,7 +98,7 @@ class Shipper:
 
     def _wait(self):
         """Sleeps until there is something, then lets a batch gather. Returns who waits for a flush, if anybody."""
-        if not self.records and not self._posts and self._unsent is None:
+        if not self.records and not self._posts and self._unsent is None and self._ready is None:
             weight.bytes = 0
             self.armed = True
             if not self.records and not self._posts:
@@ -123,7 +125,7 @@ class Shipper:
             while True:
                 if self._posts:
                     self._send_post(self._posts.popleft())
-                elif self._unsent is not None or self.records or self._drops_waiting():
+                elif self._unsent is not None or self._ready is not None or self.records or self._drops_waiting():
                     self._send_batch()
                 else:
                     return True
@@ -147,25 +149,34 @@ class Shipper:
 
     def _send_batch(self):
         if self._unsent is None:
-            dropped = self._drops_waiting()
-            self._unsent = self._batcher.make(self.records, self._dropped + dropped, next(self._batches))
-            self._read_drops()
-            self._dropped = 0
+            self._unsent, self._ready = self._ready or self._make(), None
         batch = self._unsent
         batch.tries += 1
         try:
-            status, body = self._request("/api/call/batch", batch.body)
+            status, body = self._request("/api/call/batch", batch.body, self._make_ahead)
             if status >= 400:
                 raise Trouble("status %d" % status, slow=status >= 500)
         except Trouble as trouble:
             # A server that is gone may come back; one that does not want this batch never will.
-            if not trouble.refused and (batch.tries >= _TRIES or not trouble.slow):
+            unwanted = trouble.reason.startswith("status 4")
+            if unwanted or (batch.tries >= _TRIES and not trouble.refused):
                 self._give_up(batch, trouble)
-                if trouble.reason.startswith("status 4"):
-                    return
+            if unwanted:
+                return
             raise
         self._unsent = None
         self._batcher.taken(batch, body)
+
+    def _make(self):
+        dropped = self._drops_waiting()
+        batch = self._batcher.make(self.records, self._dropped + dropped, next(self._batches), self._unsent)
+        self._read_drops()
+        self._dropped = 0
+        return batch
+
+    def _make_ahead(self):
+        if self._ready is None and len(self.records) >= limits.BATCH_AHEAD:
+            self._ready = self._make()
 
     def _give_up(self, batch, trouble):
         self._unsent = None
@@ -192,7 +203,7 @@ class Shipper:
             )
         self._drops_told = self._drops_seen
 
-    def _request(self, path, body):
+    def _request(self, path, body, meanwhile=None):
         runtime = self._runtime
         address = runtime.address
         if address is None or not runtime.reachable:
@@ -200,7 +211,7 @@ class Shipper:
         if self.connection is None or not address.same(self.connection.address):
             self._drop_connection()
             self.connection = Connection(address, runtime.token)
-        return self.connection.request("POST", path, body, limits.SHIP_S)
+        return self.connection.request("POST", path, body, limits.SHIP_S, meanwhile=meanwhile)
 
     def _drop_connection(self):
         connection, self.connection = self.connection, None

@@ -151,7 +151,9 @@ def test_a_preset_replacement(server, app):
     """
     )
     run.line("ready")
-    server.set("charge", before="go", after="go", replacement="free")
+    # A callpoint begins with the default behavior, and nobody is here to resume.
+    server.ok("POST", "/api/behavior", {"behavior": "go"})
+    server.set("charge", replacement="free")
     assert run.end() == ["ready", "replaced"]
 
 
