@@ -93,6 +93,7 @@ pub(super) fn on_path(program: &Path) -> Result<PathBuf> {
 }
 
 /// The program that both debug, and what runs it.
+#[derive(Clone)]
 pub(super) struct Target {
     pub(super) file: PathBuf,
     pub(super) interpreter: PathBuf,

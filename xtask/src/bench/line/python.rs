@@ -18,6 +18,9 @@ use crate::process::Group;
 /// As many frames as `debug_stack` shows and our stop report asks for.
 const FRAMES: u32 = 20;
 
+/// How long a traced program stays after its loop; it is ended as soon as all has come.
+const STAY_S: &str = "60";
+
 /// A message is some kilobytes; a length beyond this is not one of ours.
 const MESSAGE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -120,22 +123,30 @@ impl Session {
         group: &Group,
         message: Option<&str>,
     ) -> Result<usize> {
+        // pydevd drops what it has not sent when its program ends: the program stays until all has come.
+        let mut target = target.clone();
+        target.args.extend(message.map(|_| STAY_S.to_owned()));
+        let target = &target;
+        let hits: usize = target.args.first().context("no count")?.parse()?;
         let mut session = Self::connect(target, group)?;
         let point = |text| json!({ "line": target.hit, "logMessage": text });
         let points: Vec<Value> = message.map(point).into_iter().collect();
         session.configure(target, First::Hit, &points)?;
         let mut outputs = 0;
-        loop {
+        while message.is_none() || outputs <= hits {
             let message = match session.events.pop_front() {
                 Some(message) => message,
+                // The program has ended, and pydevd does not always say so before it goes.
+                None if session.stream.fill_buf()?.is_empty() => break,
                 None => session.read()?,
             };
             match message.get("event").and_then(Value::as_str) {
                 Some("output") => outputs += 1,
-                Some("terminated") => return Ok(outputs),
+                Some("terminated") => break,
                 _ => {}
             }
         }
+        Ok(outputs)
     }
 
     fn connect(target: &Target, group: &Group) -> Result<Self> {
