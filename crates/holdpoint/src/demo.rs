@@ -3,6 +3,7 @@
 //! It starts a real server (this binary again), connects to it as a real MCP client over stdio, and plays
 //! its scenes. Adding one is its file and its line in [`SCENES`].
 
+mod call;
 mod door;
 mod line;
 mod stage;
@@ -25,7 +26,7 @@ struct Scene {
     play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
 }
 
-const SCENES: &[Scene] = &[door::SCENE, line::SCENE, trace::SCENE];
+const SCENES: &[Scene] = &[door::SCENE, line::SCENE, trace::SCENE, call::SCENE];
 
 pub(crate) fn run(port: u16, exit: bool) -> anyhow::Result<ExitCode> {
     runtime()?.block_on(play(port, exit))?;

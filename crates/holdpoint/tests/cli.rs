@@ -101,6 +101,11 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         "Debug session s1 ended.",
         "A tracepoint in a hot loop",
         "2 distinct, min -4000, max 4, first 4, last 4, changed at hit 4183 to -4000",
+        "A call of a shop's till",
+        "Call paused: till:charge('ann', 450)",
+        r#""output":"('ann', 4.5)""#,
+        "  ann pays 4.50 EUR\n  bob pays 12.00 EUR\n  cleo pays 3.20 EUR\n",
+        r#""total_count":3"#,
         "The page: http://127.0.0.1:",
         r#""args": ["mcp"]"#,
     ] {

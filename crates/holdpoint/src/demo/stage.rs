@@ -21,7 +21,7 @@ use tokio::{
 use crate::{app::VERSION, out};
 
 /// A first launch may have to install a debugger.
-const PATIENCE: Duration = Duration::from_secs(240);
+pub(super) const PATIENCE: Duration = Duration::from_secs(240);
 
 pub(super) struct Stage {
     pub(super) client: RunningService<RoleClient, Listener>,
@@ -105,6 +105,15 @@ impl Stage {
 
     /// Calls a tool and shows call and answer.
     pub(super) async fn call(&mut self, name: &'static str, arguments: &str) -> anyhow::Result<()> {
+        self.show(name, arguments).await.map(drop)
+    }
+
+    /// The same, and the answer's data.
+    pub(super) async fn show(
+        &mut self,
+        name: &'static str,
+        arguments: &str,
+    ) -> anyhow::Result<Value> {
         out::line(format_args!("\n→ {name} {arguments}"));
         let result = self.send(name, arguments).await?;
         for text in result.content.iter().filter_map(|block| block.as_text()) {
@@ -112,7 +121,8 @@ impl Stage {
                 out::line(format_args!("  {line}"));
             }
         }
-        Ok(())
+        let answer = result.structured_content.unwrap_or_default();
+        Ok(answer.get("data").cloned().unwrap_or_default())
     }
 
     async fn data(&mut self, name: &'static str, arguments: &str) -> anyhow::Result<Value> {
