@@ -108,6 +108,8 @@ class Call:
         self.live = {}
         self.result = None
         self.error = None
+        # Why the server's answer could not be carried out.
+        self.undone = None
         self.ended = False
         self.sessions = {}
         self.evals = 0
@@ -212,6 +214,7 @@ def _apply(plan, call, action):
         else:
             raise Unreadable("the action %r is unknown" % (kind,))
     except Unreadable as error:
+        call.undone = str(error)
         _report("cannot %s %s: %s" % (kind, call.point.name, error))
         say.once(
             "action %s" % kind,
@@ -416,6 +419,8 @@ def end_body(call):
             body["%s_%s" % (role, name)] = item[field]
     if "client_ref" in item:
         body["%s_client_ref" % role] = item["client_ref"]
+    if call.undone is not None:
+        body["action_error"] = call.undone[: limits.MESSAGE_CHARS]
     if call.error is not None:
         texts = error_texts(call.error)
         body["exception_type"], body["exception_message"], body["exception_traceback"] = texts

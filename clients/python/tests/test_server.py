@@ -95,7 +95,28 @@ def test_an_action(server, agent, app, row, who):
     assert run.end() == printed
     [record] = server.records("charge")
     assert record["status"] == ("exception" if "raise" in row else "success")
+    # It says what was decided, beside the arguments that the caller gave.
+    assert record["pretty_args"] == ["'ann'", "5"] and record["pretty_kwargs"] == {"currency": "'USD'"}
+    decision = {name: fields[name] for name in ("modified_args", "modified_kwargs") if name in fields}
+    decision["action"] = "modify" if decision else row.split()[0]
+    if row == "replace":
+        decision["function_name"] = "free"
+    assert record["decision"] == decision
     assert run.stderr == ""
+
+
+def test_what_cannot_be_done_is_in_the_record(server, agent, app):
+    server.set("charge", before="stop", after="go")
+    run = app(SELL)
+    answer = agent.call("breakpoint_continue", pause_id=server.paused()["id"], replacement_function="nobody")
+    assert answer["warning"].startswith("no app has registered")
+    assert run.end() == ["ann 5 USD", "1"]
+    [record] = server.records("charge")
+    assert record["decision"] == {
+        "action": "replace",
+        "function_name": "nobody",
+        "not_done": "no function 'nobody' is wrapped in this process",
+    }
 
 
 @pytest.mark.parametrize("who", ["person", "agent"])
@@ -155,6 +176,8 @@ def test_a_preset_replacement(server, app):
     server.ok("POST", "/api/behavior", {"behavior": "go"})
     server.set("charge", replacement="free")
     assert run.end() == ["ready", "replaced"]
+    [replaced] = [it for it in server.records("charge") if it["pretty_result"] == "'free for ann'"]
+    assert replaced["decision"] == {"action": "replace", "function_name": "free"}
 
 
 def test_an_asynchronous_call(server, app):

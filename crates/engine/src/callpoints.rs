@@ -24,6 +24,7 @@ mod recorder;
 mod stacks;
 mod teller;
 mod tree;
+mod verdict;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -45,7 +46,7 @@ pub use self::{
 };
 use self::{
     call::Call, functions::Config, known::Known, paused::Pauses, recorder::Recorder, repl::Repls,
-    stacks::Stacks, teller::Teller,
+    stacks::Stacks, teller::Teller, verdict::Verdict,
 };
 use crate::{limits, log::Log};
 
@@ -107,6 +108,7 @@ struct Flight {
     /// The pause before it, if there was one.
     pause: Option<String>,
     repl_sessions: Vec<String>,
+    verdict: Option<Verdict>,
     began: std::time::Instant,
 }
 

@@ -265,6 +265,8 @@ pub const PAUSES: usize = 1_024;
 /// Decisions kept for apps that have not fetched theirs, and for how long.
 pub const DECIDED: usize = 4_096;
 pub const DECIDED_KEPT: Duration = Duration::from_secs(600);
+/// Pauses that are over and still known as such, for whoever decides too late.
+pub const RESUMED_KNOWN: usize = 1_000;
 /// Pauses that were given up and can be put back.
 pub const LOST_PAUSES: usize = 64;
 /// Polls held at once; each is a connection. Past that, apps ask every 100 ms.
@@ -310,6 +312,8 @@ pub const SHORT_VALUE: usize = 60;
 pub const PRETTY_VALUE: usize = 500;
 /// Bytes after which a call's line names no more arguments.
 pub const CALL_LINE: usize = 300;
+/// Bytes of the new arguments that the record of a changed call keeps; more would be a second copy of a value.
+pub const VERDICT_BYTES: usize = 2 * 1024;
 /// Bytes of an exception's text that are kept.
 pub const TRACEBACK_BYTES: usize = 32 * 1024;
 /// Starts remembered that were asked to send values again.

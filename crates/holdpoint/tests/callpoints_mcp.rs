@@ -276,6 +276,13 @@ fn a_decision_that_cannot_be_is_refused() {
     stage.ok("breakpoint_continue", json!({ "pause_id": id }));
     let again = stage.error("breakpoint_continue", json!({ "pause_id": id }));
     assert_eq!(again, json!({ "error": "pause_already_resumed", "pause_id": id }));
+    // Also when the call has ended meanwhile: somebody was faster, and the pause was no mistake.
+    let started = stage.wire.start("f", &[]);
+    let id = started["poll_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    stage.ok("breakpoint_continue", json!({ "pause_id": id }));
+    stage.wire.complete(&started["call_id"], &json!(1));
+    let again = stage.error("breakpoint_continue", json!({ "pause_id": id }));
+    assert_eq!(again, json!({ "error": "pause_already_resumed", "pause_id": id }));
     let id = stage.pause("f", &[]);
     let odd = stage.error("breakpoint_continue", json!({ "pause_id": id, "action": "explode" }));
     assert_eq!(odd["error"], "invalid_action");

@@ -300,3 +300,38 @@ fn async_callers_are_not_held() {
     }
     assert_eq!(started(json!({}))["poll_interval_ms"], 100);
 }
+
+/// The caller's arguments beside the result of others would be a lie.
+#[test]
+fn a_record_says_what_was_decided() {
+    let (_process, wire) = serve();
+    wire.add("f", "stop");
+    wire.ok("/api/breakpoints/f/after_behavior", json!({ "behavior": "go" }));
+    let run = |wish: Value, error: Option<&str>| {
+        let started = wire.start("f", &[json!(1)]);
+        let id = started["poll_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+        decide(&wire, &id, wish);
+        let call_id = started["call_id"].as_str().unwrap();
+        let mut end = wire.complete_body(call_id, &json!(2));
+        merge(&mut end, json!({ "action_error": error }));
+        wire.ok("/api/call/complete", end);
+        let call = wire.get(&format!("/api/calls/{call_id}"))["call"].clone();
+        assert_eq!(call["pretty_args"], json!([1]));
+        (call["line"].as_str().unwrap().to_owned(), call["decision"].clone())
+    };
+    let (line, decision) = run(json!({}), None);
+    assert_eq!((line.as_str(), decision), ("f(1) → 2", json!({ "action": "continue" })));
+    let (line, decision) = run(json!({ "action": "modify", "modified_args": [5] }), None);
+    assert_eq!(line, "f(1) [modify] → 2");
+    assert_eq!(decision, json!({ "action": "modify", "modified_args": [5] }));
+    let (line, decision) = run(json!({ "action": "skip", "fake_result": 2 }), None);
+    assert_eq!((line.as_str(), decision), ("f(1) [skip] → 2", json!({ "action": "skip" })));
+    let (line, decision) = run(json!({ "replacement_function": "g" }), Some("there is no g"));
+    assert_eq!(line, "f(1) → 2");
+    let undone = json!({ "action": "replace", "function_name": "g", "not_done": "there is no g" });
+    assert_eq!(decision, undone);
+    let plain = wire.start("other", &[]);
+    wire.complete(&plain["call_id"], &json!(0));
+    let call = wire.get(&format!("/api/calls/{}", plain["call_id"].as_str().unwrap()));
+    assert!(call["call"].get("decision").is_none(), "{call}");
+}

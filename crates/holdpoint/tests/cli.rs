@@ -105,7 +105,8 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         "Call paused: till:charge('ann', 450)",
         r#""output":"('ann', 4.5)""#,
         "  ann pays 4.50 EUR\n  bob pays 12.00 EUR\n  cleo pays 3.20 EUR\n",
-        r#""total_count":3"#,
+        r#""decision":{"action":"modify","modified_args":["ann",4.5]}"#,
+        r#""total_count":1"#,
         "The page: http://127.0.0.1:",
         r#""args": ["mcp"]"#,
     ] {

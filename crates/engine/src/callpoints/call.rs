@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     pretty,
     value::{Format, Item},
+    verdict::Verdict,
 };
 use crate::limits;
 
@@ -93,6 +94,8 @@ pub struct Complete {
     pub exception_type: Option<String>,
     pub exception_message: Option<String>,
     pub exception_traceback: Option<String>,
+    /// Why the decision could not be carried out.
+    pub action_error: Option<String>,
 }
 
 impl Complete {
@@ -159,6 +162,9 @@ pub struct Call {
     pub origin: Origin,
     #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
+    /// What was decided before it ran, if anyone was asked.
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Box<Verdict>>,
     /// What an event said of itself, in place of values.
     #[serde(rename = "ev", default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Box<Said>>,
@@ -231,6 +237,7 @@ impl Call {
             line.push_str(&text);
         }
         line.push(')');
+        line += &self.verdict.as_ref().map(|it| it.mark()).unwrap_or_default();
         let Some(end) = &self.end else { return line };
         if end.failed {
             let kind = end.exception_type.as_deref().unwrap_or("exception");
@@ -395,6 +402,9 @@ impl Call {
             _ => result,
         };
         data.insert("pretty_result".to_owned(), result);
+        if let Some(verdict) = &self.verdict {
+            data.insert("decision".to_owned(), verdict.to_json());
+        }
         let exception = said.map(|it| it.exception.clone()).filter(|it| !it.is_null());
         if let Some(exception) = exception.or_else(|| self.exception(end, values)) {
             data.insert("exception".to_owned(), exception);

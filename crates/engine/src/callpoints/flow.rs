@@ -15,6 +15,7 @@ use super::{
     clock, pretty,
     recorder::Bring,
     value::{BadItem, Checked, Format, Item},
+    verdict::Verdict,
 };
 use crate::limits;
 
@@ -227,6 +228,8 @@ impl Callpoints {
         };
         let failed = complete.is_exception();
         let mut call = Arc::unwrap_or_clone(flight.call);
+        let why = complete.action_error.as_deref();
+        call.verdict = flight.verdict.map(|verdict| Box::new(verdict.undone(why)));
         {
             let mut state = self.state();
             state.end(&mut call, &complete, found, flight.repl_sessions.clone(), &mut bring);
@@ -581,7 +584,12 @@ impl State {
         let began = Instant::now();
         let repl_sessions = Vec::new();
         let id = call.id.clone();
-        let flight = Flight { order, fingerprint, call, answer, pause, repl_sessions, began };
+        let verdict = match &answer {
+            Started::Replace { function_name, .. } => Some(Verdict::replaced(function_name)),
+            Started::Continue { .. } | Started::Pause { .. } => None,
+        };
+        let flight =
+            Flight { order, fingerprint, call, answer, pause, repl_sessions, verdict, began };
         self.flights.calls.insert(id, flight);
         if self.flights.calls.len() <= limits::IN_FLIGHT {
             return Vec::new();

@@ -22,6 +22,7 @@ use super::{
     flow::PausedAfter,
     repl::Queued,
     value::Format,
+    verdict::Verdict,
 };
 use crate::{event::Event, limits};
 
@@ -31,6 +32,8 @@ pub(super) struct Pauses {
     paused: HashMap<String, Pause>,
     /// Decided, and perhaps not yet fetched by the app.
     decided: HashMap<String, Decided>,
+    /// Those that are over, the newest last.
+    over: VecDeque<String>,
     /// Silent for so long that they were given up; one that is heard of again is put back.
     lost: VecDeque<Pause>,
     /// Polls that are held right now.
@@ -134,6 +137,10 @@ impl Pauses {
         self.decided.contains_key(id)
     }
 
+    fn is_over(&self, id: &str) -> bool {
+        self.is_decided(id) || self.over.iter().any(|over| over == id)
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &Pause> {
         self.paused.values()
     }
@@ -151,10 +158,15 @@ impl Pauses {
         Some(PausedAfter { pause_id: pause.id.clone(), is_async: pause.is_async })
     }
 
-    /// Neither the pause nor its decision matter any more.
+    /// Neither the pause nor its decision matter any more; only that there was one.
     pub(super) fn forget(&mut self, id: &str) {
-        self.decided.remove(id);
         self.paused.remove(id);
+        if self.decided.remove(id).is_some() {
+            self.over.push_back(id.to_owned());
+        }
+        if self.over.len() > limits::RESUMED_KNOWN {
+            self.over.pop_front();
+        }
     }
 
     /// Takes a pause away without a decision; it is put back if its app asks again.
@@ -337,13 +349,16 @@ impl Callpoints {
             return Resumed::NoSuchAction;
         };
         let word = action.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let Some(pause) = self.state().decide(id, action) else { return self.unresumed(id) };
+        let verdict = Verdict::of(decision, &word);
+        let Some(pause) = self.state().decide(id, action, verdict) else {
+            return self.unresumed(id);
+        };
         self.after_decision(&pause, &word).await;
         Resumed::Done { action: word }
     }
 
     fn unresumed(&self, id: &str) -> Resumed {
-        if self.state().pauses.is_decided(id) { Resumed::Already } else { Resumed::NotFound }
+        if self.state().pauses.is_over(id) { Resumed::Already } else { Resumed::NotFound }
     }
 
     async fn after_decision(&self, pause: &Pause, word: &str) {
@@ -358,7 +373,9 @@ impl Callpoints {
 
     /// Goes on without a decision, because there will be none.
     pub(super) fn release(&self, id: &str, why: &'static str) {
-        let released = self.state().decide(id, json!({ "action": "continue" }));
+        let go_on = json!({ "action": "continue" });
+        let verdict = Verdict::of(&Decision::default(), "continue");
+        let released = self.state().decide(id, go_on, verdict);
         if let Some(pause) = released {
             tracing::info!(name = pause.call.name, why, "a paused call goes on");
             pause.wake();
@@ -389,9 +406,10 @@ impl Callpoints {
 
 impl State {
     /// Decides, and lets the call know which sessions looked into it.
-    fn decide(&mut self, id: &str, action: Value) -> Option<Pause> {
+    fn decide(&mut self, id: &str, action: Value, verdict: Verdict) -> Option<Pause> {
         let pause = self.pauses.decide(id, action)?;
         if let Some(flight) = self.flights.calls.get_mut(&pause.call.id) {
+            flight.verdict = Some(verdict);
             flight.repl_sessions.extend(pause.sessions.iter().cloned());
         }
         Some(pause)

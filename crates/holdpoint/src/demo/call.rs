@@ -59,9 +59,9 @@ async fn put_right(stage: &mut Stage, file: &Path) -> anyhow::Result<()> {
     for line in ended(&mut app).await?.lines() {
         out::line(format_args!("  {line}"));
     }
-    out::line("\nEvery call was recorded, also those that nobody held:");
-    let newest = json!({ "function_name": FUNCTION, "limit": 1 });
-    stage.call("breakpoint_get_call_records", &newest.to_string()).await
+    out::line("\nEvery call was recorded; Ann's says what was decided:");
+    let hers = json!({ "function_name": FUNCTION, "search": "ann" });
+    stage.call("breakpoint_get_call_records", &hers.to_string()).await
 }
 
 /// The app under `holdpoint run`, which is this program; it ends with the demo.

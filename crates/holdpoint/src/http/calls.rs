@@ -141,6 +141,7 @@ fn parse_complete(fields: &Fields<'_>) -> Complete {
         exception_type: fields.text("exception_type"),
         exception_message: fields.text("exception_message"),
         exception_traceback: fields.text("exception_traceback"),
+        action_error: fields.text("action_error"),
     }
 }
 
