@@ -33,7 +33,7 @@ export function* flow(call) {
   if (!started) return yield { run: () => Reflect.apply(call.fn, call.self, call.args) };
   const action = yield* decided(call, started);
   const outcome = yield { attempt: act(action, call) };
-  const answer = yield* complete(started.call_id, outcome);
+  const answer = yield* complete(started.call_id, outcome, call.undone);
   if (answer?.action === "poll") yield* decided(call, answer);
   if ("thrown" in outcome) throw outcome.thrown;
   return outcome.value;
@@ -61,6 +61,8 @@ function* introduce(call) {
 function* start(call) {
   const target = item({ name: nameOf(call.fn), length: call.fn.length });
   const args = call.args.map(item);
+  // For an answer that names an argument by its cid. Gone with the call.
+  call.live = new Map(args.map(({ cid }, index) => [cid, call.args[index]]));
   const body = {
     method_name: call.name,
     target,
@@ -125,22 +127,33 @@ function* questions(call, pause) {
 function act(action, call) {
   switch (action?.action) {
     case "modify":
-      return () => Reflect.apply(call.fn, call.self, action.modified_args ? action.modified_args.map(value) : call.args);
+      return () => Reflect.apply(call.fn, call.self, modified(action.modified_args, call));
     case "skip":
-      return () => value({ data: action.fake_result_data ?? JSON.stringify(action.fake_result ?? null) });
+      return () => JSON.parse(action.fake_result_data ?? JSON.stringify(action.fake_result ?? null));
     case "raise":
       return () => {
         throw exception(action);
       };
     case "replace":
       return () => Reflect.apply(replacement(action.function_name, call), call.self, call.args);
+    case "continue":
+      return () => Reflect.apply(call.fn, call.self, call.args);
     default:
+      call.undone = `the action \`${action?.action}\` is unknown`;
       return () => Reflect.apply(call.fn, call.self, call.args);
   }
 }
 
-function value(given) {
-  return given.data === undefined ? undefined : JSON.parse(given.data);
+// New arguments: a value's data, or the cid of an argument that this call has, which is then the object itself.
+function modified(items, call) {
+  if (!items) return call.args;
+  const strange = items.find(({ cid, data }) => data === undefined && !call.live.has(cid));
+  if (strange) {
+    call.undone = `no argument of this call has the cid ${strange.cid}`;
+    console.warn(`holdpoint: ${call.undone}; \`${call.name}\` keeps its arguments`);
+    return call.args;
+  }
+  return items.map(({ cid, data }) => (data === undefined ? call.live.get(cid) : JSON.parse(data)));
 }
 
 function exception({ exception_type: type, exception_message: message }) {
@@ -153,12 +166,13 @@ function exception({ exception_type: type, exception_message: message }) {
 function replacement(name, call) {
   const fn = replacements.get(name);
   if (fn && fn.length === call.fn.length) return fn;
-  console.warn(`holdpoint: no function \`${name}\` with ${call.fn.length} parameters is registered; \`${call.name}\` runs itself`);
+  call.undone = `no function \`${name}\` with ${call.fn.length} parameters is registered`;
+  console.warn(`holdpoint: ${call.undone}; \`${call.name}\` runs itself`);
   return call.fn;
 }
 
-function* complete(callId, outcome) {
-  const body = { call_id: callId, timestamp: Date.now() / 1000, ...identity };
+function* complete(callId, outcome, undone) {
+  const body = { call_id: callId, action_error: undone, timestamp: Date.now() / 1000, ...identity };
   if ("thrown" in outcome) {
     const { name, message, stack } = describe(outcome.thrown);
     const { cid, data } = item({ name, message });

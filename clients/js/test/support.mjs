@@ -84,6 +84,17 @@ export class Server {
     });
   }
 
+  // A person at the REPL of a pause.
+  async evaluate(pause, expr) {
+    const { session_id } = await this.rest("POST", "/api/repl/start", { pause_id: pause.id });
+    return this.rest("POST", `/api/repl/${session_id}/eval`, { expr });
+  }
+
+  // The records of a function, newest first.
+  async records(name) {
+    return (await this.tool("breakpoint_get_call_records", { function_name: name })).calls;
+  }
+
   resume(pause, body) {
     return this.rest("POST", `/api/paused/${pause.id}/continue`, body);
   }

@@ -1,0 +1,87 @@
+// What a program sees of the client when nobody decides otherwise, and what an expression sees of the program.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { configure, debugCall, withDebug } from "../debug-client.js";
+import { Server } from "./support.mjs";
+
+let server;
+before(async () => {
+  server = await Server.start();
+  configure({ serverUrl: server.url });
+  withDebug("ON");
+});
+after(() => server.stop());
+
+const add = (a, b) => a + b;
+const stopBefore = async (name) => {
+  await server.tool("breakpoint_add", { function_name: name, behavior: "stop" });
+  await server.tool("breakpoint_set_after_behavior", { function_name: name, behavior: "go" });
+};
+
+test("a call that nobody holds is recorded with its values", async () => {
+  assert.equal(await debugCall("plain", add, 1, 2), 3);
+  const { calls } = await server.tool("breakpoint_get_call_records", { function_name: "plain" });
+  assert.equal(calls.length, 1);
+  assert.deepEqual(calls[0].pretty_args, [1, 2]);
+  assert.equal(calls[0].pretty_result, 3);
+  assert.equal(calls[0].status, "success");
+  assert.match(calls[0].call_site.stack_trace[0], /\/calls\.test\.mjs:\d+ in /);
+  assert.equal("decision" in calls[0], false);
+});
+
+test("expressions see the arguments, by name too, and what they print", async () => {
+  const name = "asked";
+  await stopBefore(name);
+  const call = debugCall(name, (price, count = 1) => price * count, 7, 6);
+  const pause = await server.paused(name);
+  const ask = (expression) => server.tool("breakpoint_repl_eval", { pause_id: pause.id, expression });
+  assert.equal((await ask("price * count")).output, "42");
+  assert.equal((await ask("$args.length")).output, "2");
+  const printed = await ask("console.log('seen', price)");
+  assert.equal(printed.stdout, "seen 7\n");
+  const wrong = await ask("nothing.there");
+  assert.equal(wrong.is_error, true);
+  assert.match(wrong.output, /^ReferenceError: nothing is not defined/);
+  await server.resume(pause, { action: "continue" });
+  assert.equal(await call, 42);
+});
+
+test("arguments, this and identity are untouched", async () => {
+  class Cart {
+    #items = [];
+    put(...items) {
+      this.#items.push(...items);
+      return arguments.length;
+    }
+    same(thing) {
+      return thing;
+    }
+  }
+  const cart = withDebug(["cart", new Cart()]);
+  assert.equal(await cart.put(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 10);
+  const thing = { deep: { er: 1 } };
+  assert.equal(await cart.same(thing), thing);
+  assert.equal(cart.put, cart.put);
+  const { calls } = await server.tool("breakpoint_get_call_records", { function_name: "cart.put" });
+  assert.equal(calls.length, 1);
+});
+
+test("a server that was started anew is given the values again", async () => {
+  const big = { text: "x".repeat(1000) };
+  await debugCall("values", (it) => it.text.length, big);
+  const old = server;
+  server = await Server.start();
+  await configureKeeping(server.url);
+  assert.equal(await debugCall("values", (it) => it.text.length, big), 1000);
+  const { calls } = await server.tool("breakpoint_get_call_records", { function_name: "values" });
+  assert.deepEqual(calls[0].pretty_args, [big]);
+  old.stop();
+});
+
+// As a page does whose server came back at another address: what was sent stays remembered.
+async function configureKeeping(url) {
+  const { useServer } = await import("../debug-client/server.js");
+  useServer(url);
+}
