@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 pub use self::ask::choose_running;
 use crate::{
     attach::Attach,
-    backend::{Backend, Signal},
+    backend::{Backend, Bound, Signal},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
     launch::Launch,
@@ -85,6 +85,8 @@ pub struct Connected {
     pub pid: Option<u32>,
     /// The state of the breakpoints it was configured with.
     pub revision: u64,
+    /// What became of them at that time, unless the signals tell it.
+    pub bound: Vec<Bound>,
 }
 
 /// The adapter for a launch: the one it names, else the one that knows it.

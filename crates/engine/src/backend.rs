@@ -13,6 +13,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     breakpoints::{Breakpoints, Place, template::Template},
@@ -206,8 +207,10 @@ pub struct Site {
     pub line: u32,
 }
 
-/// Which exceptions stop the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Which exceptions stop the program. Its serialised form is kept in the store: a field that is not there
+/// has its default.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Exceptions {
     /// Where nothing catches it.
     pub uncaught: bool,

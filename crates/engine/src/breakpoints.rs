@@ -154,6 +154,16 @@ impl Breakpoints {
         Ok(changed)
     }
 
+    /// Puts back what an earlier server left, with what became of it there.
+    pub fn recall(&self, asked: Asked, is_enabled: bool, is_spent: bool) -> Option<Breakpoint> {
+        let id = self.set(asked).ok()?.id;
+        let mut inner = self.inner();
+        let breakpoint = inner.known.get_mut(&id)?;
+        breakpoint.enabled = is_enabled;
+        breakpoint.is_spent = is_spent && !is_enabled && breakpoint.trace.is_some();
+        Some(breakpoint.clone())
+    }
+
     pub fn get(&self, id: BreakpointId) -> Option<Breakpoint> {
         self.inner().known.get(&id).cloned()
     }

@@ -146,14 +146,17 @@ impl Engine {
 }
 
 fn describe(restored: &Restored) -> Option<String> {
-    let launch = restored
-        .launch
-        .as_ref()
-        .map(|it| format!("the last launch was {}; `debug_restart` runs it again", it.title()));
-    match (restored.breakpoints, launch) {
-        (0, None) => None,
-        (0, Some(launch)) => Some(format!("restored: {launch}")),
-        (count, None) => Some(format!("restored: {count} breakpoints")),
-        (count, Some(launch)) => Some(format!("restored: {count} breakpoints; {launch}")),
-    }
+    let count = restored.breakpoints;
+    let all = [
+        (count > 0).then(|| format!("{count} breakpoints")),
+        restored
+            .exceptions
+            .then(|| "which exceptions stop; `breakpoint_list` says which".to_owned()),
+        restored
+            .launch
+            .as_ref()
+            .map(|it| format!("the last launch was {}; `debug_restart` runs it again", it.title())),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| format!("restored: {}", all.join("; ")))
 }

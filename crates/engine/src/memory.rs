@@ -14,6 +14,7 @@ pub use holdpoint_store::StoreError;
 use holdpoint_store::{self as kept, Store};
 
 use crate::{
+    backend::Exceptions,
     breakpoints::{Asked, Breakpoint, Breakpoints, Place, Trace},
     ids::BreakpointId,
     launch::Launch,
@@ -30,6 +31,8 @@ pub struct Memory {
 #[derive(Debug, Default)]
 pub struct Restored {
     pub breakpoints: usize,
+    /// Whether other exceptions stop than usual.
+    pub exceptions: bool,
     pub launch: Option<Launch>,
 }
 
@@ -68,16 +71,28 @@ impl Memory {
         let mut count = 0;
         for row in rows {
             let Some(asked) = asked(&row.breakpoint) else { continue };
-            let Ok(breakpoint) = breakpoints.set(asked) else { continue };
-            if !row.breakpoint.enabled && breakpoints.enable(breakpoint.id, false).is_err() {
-                continue;
-            }
+            let kept::Breakpoint { enabled, spent, .. } = row.breakpoint;
+            let Some(breakpoint) = breakpoints.recall(asked, enabled, spent) else { continue };
             self.rows().insert(breakpoint.id, row.id);
             count += 1;
         }
+        let chosen = store.exceptions().await.ok().flatten();
+        let chosen = chosen.and_then(|it| serde_json::from_str::<Exceptions>(&it).ok());
+        let exceptions = chosen.filter(|it| *it != Exceptions::default());
+        if let Some(exceptions) = &exceptions {
+            breakpoints.set_exceptions(exceptions.clone());
+        }
         let last = store.last_launch().await.ok().flatten();
         let launch = last.and_then(|row| serde_json::from_value(row.launch.spec).ok());
-        Restored { breakpoints: count, launch }
+        Restored { breakpoints: count, exceptions: exceptions.is_some(), launch }
+    }
+
+    pub async fn keep_exceptions(&self, exceptions: &Exceptions) {
+        let Some(store) = &self.store else { return };
+        let text = serde_json::to_string(exceptions).unwrap_or_default();
+        if let Err(error) = store.save_exceptions(text).await {
+            tracing::warn!(%error, "the choice of exceptions was not kept");
+        }
     }
 
     pub async fn keep(&self, breakpoint: &Breakpoint) {
@@ -104,6 +119,7 @@ impl Memory {
             hit_count_multiple: bound(|it| it.multiple),
             max_notifications: bound(|it| it.max),
             enabled: breakpoint.enabled,
+            spent: breakpoint.is_spent,
         };
         let saved = match store.save_breakpoint(row).await {
             Ok(saved) => saved,

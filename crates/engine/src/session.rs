@@ -32,10 +32,10 @@ pub use self::{
 use crate::{
     adapter::Started,
     attach::Attach,
-    backend::{Backend, Bound, Exceptions, Step, TraceWay},
+    backend::{Backend, Binding, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
     failure::{Code, Failure},
-    ids::{Epoch, SessionId, TargetId, ThreadKey},
+    ids::{BreakpointId, Epoch, SessionId, TargetId, ThreadKey},
     inspect::{self, Snapshot},
     launch::Launch,
     limits,
@@ -287,6 +287,16 @@ impl Session {
             backend.set_exceptions(exceptions).await?;
         }
         Ok(())
+    }
+
+    /// Where a breakpoint lies in this session, or why it does not.
+    pub fn binding_of(&self, id: BreakpointId) -> Option<Binding> {
+        self.tell.binding_of(id)
+    }
+
+    /// What is enabled and lies nowhere in this session, with the reason where one was told.
+    pub fn pending(&self) -> Vec<(Breakpoint, Option<String>)> {
+        self.tell.pending()
     }
 
     /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.

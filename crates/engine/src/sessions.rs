@@ -180,17 +180,20 @@ impl Sessions {
                 None => None,
             };
             let mut spending = breakpoints.spending();
+            // A tracepoint that disabled itself stays so in the next server.
+            let keep_spent = async || {
+                for (spent, _) in breakpoints.spent() {
+                    memory.keep(&spent).await;
+                }
+            };
             let exit = loop {
                 tokio::select! {
-                    Ok(()) = spending.changed() => {
-                        // A tracepoint that disabled itself stays so in the next server.
-                        for (spent, _) in breakpoints.spent() {
-                            memory.keep(&spent).await;
-                        }
-                    }
+                    Ok(()) = spending.changed() => keep_spent().await,
                     exit = session.ended() => break exit,
                 }
             };
+            // The last hits may have come with the end.
+            keep_spent().await;
             if let Some(mark) = mark {
                 memory.end(mark, exit.to_string()).await;
             }

@@ -207,7 +207,7 @@ fn run<T: Tool>(call: Call, arguments: JsonObject) -> BoxFuture<'static, Result<
     Box::pin(async move {
         let params = params::parse::<T::Params>(T::NAME, arguments)?;
         // Whatever is about programs begins with what an earlier server left.
-        if T::NAME.starts_with("debug_") || T::NAME.starts_with("breakpoint_") {
+        if ["debug_", "breakpoint_", "tracepoint_"].iter().any(|it| T::NAME.starts_with(it)) {
             call.app.engine.memory().await;
         }
         let scope = T::Scope::enter(&call).await?;

@@ -110,6 +110,26 @@ fn a_choice_takes_effect_in_a_running_program() {
     debug.ok("debug_continue", json!({ "timeout_s": 0.5 })).has(&["Running"]);
 }
 
+/// One choice for all programs, in the next server too, and `breakpoint_list` shows it.
+#[test]
+fn the_choice_outlives_the_server() {
+    let mut debug = start();
+    let (_folder, file) = program(ORDERS);
+    let list = debug.ok("breakpoint_list", json!({}));
+    assert!(!list.text.contains("exceptions:"), "the usual choice is no news: {}", list.text);
+    debug.ok("breakpoint_set_exception", json!({ "types": ["OrderError"] }));
+    debug.restart_server(BIN);
+    debug.ok("debug_status", json!({})).has(&["restored: which exceptions stop"]);
+    debug.ok("breakpoint_list", json!({})).has(&["exceptions: only OrderError stops"]);
+    let more = json!({ "stop_on_entry": false });
+    debug.launch(&file, more.clone()).stands("exception", line(&file, "late"));
+    debug.ok("breakpoint_set_exception", json!({ "filters": [] }));
+    debug.restart_server(BIN);
+    debug.ok("breakpoint_list", json!({})).has(&["exceptions: no exception stops"]);
+    let (_folder, service) = node_program();
+    run(&mut debug, &service).ended(json!({ "code": 1 }));
+}
+
 const TESTS: &str = "\
 import pytest
 

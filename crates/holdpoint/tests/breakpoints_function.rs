@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use holdpoint_testkit::debug::{Debug, line, program, python};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
 const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
@@ -235,4 +235,59 @@ fn node_says_what_is_not_there_and_what_is_near() {
     let said = debug.ok("breakpoint_set", json!({ "function": "Cart.secret", "file": main }));
     said.has(&["verified: cart.js:5"]);
     debug.go().stands("breakpoint", line(&price, "net"));
+}
+
+/// What waits for nothing looks like what works: the launch says which, in one line.
+#[test]
+fn what_is_not_bound_yet_is_named_at_the_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let files = [
+        ("main.py", "x = 1\nprint(x)\n"),
+        ("main.js", "let x = 1;\nconsole.log(x);\n"),
+        ("late.js", "let y = 1;\n"),
+    ];
+    for (name, text) in files {
+        std::fs::write(base.join(name), text).unwrap();
+    }
+    for name in ["main.py", "main.js"] {
+        let mut debug = start();
+        let file = base.join(name);
+        let names: Vec<Value> =
+            (0..7).map(|n| json!({ "function": format!("absent{n}") })).collect();
+        let bound = json!({ "file": file, "line": 2 });
+        let points: Vec<Value> = std::iter::once(bound).chain(names).collect();
+        let mut arguments = json!({ "program": file, "breakpoints": points });
+        if name == "main.py" {
+            arguments = debug.with_program(&file, arguments);
+        }
+        let said = debug.ok("debug_launch", arguments);
+        said.stands("entry", 1);
+        said.has(&["not bound yet: breakpoint 2 (function absent0", "2 more: breakpoint_list"]);
+        assert_eq!(said.data["pending"], json!([2, 3, 4, 5, 6]), "{}", said.text);
+        let list = debug.ok("breakpoint_list", json!({}));
+        list.has(&[
+            "1 breakpoint",
+            "· verified",
+            "8 breakpoint function absent6",
+            "· pending: no function",
+        ]);
+        let rows = list.data["breakpoints"].as_array().unwrap();
+        let states: Vec<&Value> = rows.iter().map(|it| &it["state"]).collect();
+        assert_eq!(states.first(), Some(&&json!("bound")), "{}", list.text);
+        assert!(states.iter().skip(1).all(|it| **it == json!("pending")), "{}", list.text);
+        // One that is bound is not named.
+        for id in 2..=8 {
+            debug.ok("breakpoint_remove", json!({ "id": id }));
+        }
+        let said = debug.ok("debug_restart", json!({}));
+        assert!(!said.text.contains("not bound"), "{}", said.text);
+        assert_eq!(said.data["pending"], Value::Null);
+    }
+    let mut debug = start();
+    let (main, late) = (base.join("main.js"), base.join("late.js"));
+    debug.ok("tracepoint_set", json!({ "file": late, "line": 1 }));
+    let said = debug.ok("debug_launch", json!({ "program": main }));
+    said.has(&["not bound yet: tracepoint 1 (late.js:1: its file is not loaded yet)"]);
+    debug.go().ended(json!({ "code": 0 }));
 }

@@ -252,6 +252,42 @@ fn functions_are_traced_by_name_and_tracepoints_outlive_the_server() {
 }
 
 #[test]
+fn a_limit_that_was_reached_outlives_the_server() {
+    for language in languages() {
+        let mut debug = start();
+        let file = &language.program;
+        trace(&mut debug, file, "loop", json!({ "log_message": "{i}", "max_notifications": 2 }));
+        trace(&mut debug, file, "done", json!({ "log_message": "done" }));
+        run(&mut debug, file, json!({})).ended(json!({ "code": 0 }));
+        debug.ok("breakpoint_enable", json!({ "id": 2, "enabled": false }));
+        debug.replace_server(BIN, "TERM");
+        let said = debug.ok("breakpoint_list", json!({}));
+        let rows = said.data["breakpoints"].as_array().unwrap();
+        assert_eq!(rows[0]["disabled"], "limit reached", "{}", said.text);
+        // What somebody disabled is not what disabled itself.
+        assert_eq!((&rows[1]["enabled"], &rows[1]["disabled"]), (&json!(false), &Value::Null));
+        run(&mut debug, file, json!({})).ended(json!({ "code": 0 }));
+        assert!(messages(&mut debug, 1).is_empty());
+        debug.ok("breakpoint_enable", json!({ "id": 1 }));
+        run(&mut debug, file, json!({})).ended(json!({ "code": 0 }));
+        assert_eq!(messages(&mut debug, 1), ["0", "1"]);
+    }
+}
+
+/// The first call of a new server changes what an earlier one left, and not the other way round.
+#[test]
+fn what_is_set_first_is_not_undone_by_what_an_earlier_server_left() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    trace(&mut debug, &file, "loop", json!({ "log_message": "old {i}" }));
+    debug.replace_server(BIN, "TERM");
+    trace(&mut debug, &file, "loop", json!({ "log_message": "new {i}" }));
+    let said = debug.ok("breakpoint_list", json!({}));
+    said.has(&["new {i}"]);
+    assert_eq!(said.data["total"], 1, "{}", said.text);
+}
+
+#[test]
 fn ten_thousand_hits_are_told_in_a_hundred_tokens() {
     for language in languages() {
         let mut debug = start();

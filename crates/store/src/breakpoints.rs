@@ -3,7 +3,7 @@
 //! What became of one (bound, moved) belongs to a session and is not here.
 
 use jiff::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
     error::{Refusal, StoreError},
@@ -31,6 +31,8 @@ pub struct Breakpoint {
     pub hit_count_multiple: u32,
     pub max_notifications: u32,
     pub enabled: bool,
+    /// It disabled itself: all that it was to report is reported.
+    pub spent: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +70,26 @@ impl Store {
         .await
     }
 
+    /// Which exceptions stop, in the caller's words: there is one choice, whichever sessions there are.
+    pub async fn save_exceptions(&self, choice: String) -> Result<(), StoreError> {
+        self.write("save exceptions", move |connection| {
+            let save = "INSERT OR REPLACE INTO meta VALUES ('exceptions', ?1)";
+            connection.prepare_cached(save)?.execute([choice])?;
+            Ok(())
+        })
+        .await
+    }
+
+    /// What [`Store::save_exceptions`] was last given.
+    pub async fn exceptions(&self) -> Result<Option<String>, StoreError> {
+        self.read("read exceptions", |connection| {
+            let select = "SELECT value FROM meta WHERE key = 'exceptions'";
+            let found = connection.prepare_cached(select)?.query_row([], |row| row.get(0));
+            Ok(found.optional()?)
+        })
+        .await
+    }
+
     /// All of them, oldest first; at most [`limits::BREAKPOINTS`] exist.
     pub async fn breakpoints(&self) -> Result<Vec<BreakpointRow>, StoreError> {
         self.read("list breakpoints", |connection| {
@@ -83,15 +105,15 @@ fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusa
     let mut upsert = connection.prepare_cached(
         "INSERT INTO breakpoints (kind, file, line, \"column\", function,
                                   condition, hit_condition, log_message, hit_count_multiple,
-                                  max_notifications, enabled)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                                  max_notifications, enabled, spent)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
          ON CONFLICT (kind, ifnull(file, ''), ifnull(line, 0), ifnull(\"column\", 0),
                       ifnull(function, ''))
          DO UPDATE SET condition = excluded.condition, hit_condition = excluded.hit_condition,
                        log_message = excluded.log_message,
                        hit_count_multiple = excluded.hit_count_multiple,
                        max_notifications = excluded.max_notifications,
-                       enabled = excluded.enabled
+                       enabled = excluded.enabled, spent = excluded.spent
          RETURNING id",
     )?;
     let values = params![
@@ -105,7 +127,8 @@ fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusa
         it.log_message,
         it.hit_count_multiple,
         it.max_notifications,
-        it.enabled
+        it.enabled,
+        it.spent
     ];
     let id = upsert.query_row(values, |row| row.get(0))?;
     // Ids only grow, so below the bound there is nothing to count.
@@ -133,6 +156,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<BreakpointRow> {
         hit_count_multiple: row.get("hit_count_multiple")?,
         max_notifications: row.get("max_notifications")?,
         enabled: row.get("enabled")?,
+        spent: row.get("spent")?,
     };
     Ok(BreakpointRow { id: BreakpointId(row.get("id")?), created_at, breakpoint })
 }

@@ -15,6 +15,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/002_timeline.sql"),
     include_str!("schema/003_tracepoints.sql"),
     include_str!("schema/004_calls.sql"),
+    include_str!("schema/005_what_was_left.sql"),
 ];
 
 /// Tables small enough to be checked for damage at each opening.

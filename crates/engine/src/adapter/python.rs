@@ -180,7 +180,7 @@ async fn connect(
         .await
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
     let pid = dap.pid().await;
-    Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision })
+    Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
 }
 
 /// Where the program's own sources are.

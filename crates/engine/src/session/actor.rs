@@ -219,8 +219,9 @@ impl Actor {
     fn join(&mut self, connected: Connected) {
         let target = TargetId(self.next_target);
         self.next_target += 1;
-        let Connected { backend, mut signals, revision, pid } = connected;
+        let Connected { backend, mut signals, revision, pid, bound } = connected;
         self.tell.process_started(target, pid);
+        self.tell.begins_with(target, bound);
         self.targets.lock().insert(target, Target { backend: backend.clone(), pid });
         let outputs = self.state.step(Input::Joined { target });
         self.carry_out(outputs, None);

@@ -207,6 +207,15 @@ impl Teller {
         }
     }
 
+    /// What a process had before it ran. That nothing is loaded yet is no event.
+    pub(super) fn begins_with(&self, target: TargetId, all: Vec<Bound>) {
+        let is_not = |it: &Bound| matches!(it.state, Binding::Not { .. });
+        let (pending, bound): (Vec<Bound>, Vec<Bound>) = all.into_iter().partition(is_not);
+        let pending = pending.into_iter().map(|it| ((target, it.id), it.state));
+        self.told().bound.extend(pending);
+        self.bound(target, &bound);
+    }
+
     fn binding(&self, id: BreakpointId, state: &Binding) -> Vec<Event> {
         let session = self.session;
         let bound = |file: &Path, line: u32, column: Option<u32>, moved: bool| {
@@ -229,6 +238,26 @@ impl Teller {
                 vec![Event::BreakpointUnbound { session, breakpoint: id, why }]
             }
         }
+    }
+
+    /// Where a breakpoint lies in the processes of the session, or why it does not; `None` when no process
+    /// has said anything of it.
+    pub(super) fn binding_of(&self, id: BreakpointId) -> Option<Binding> {
+        let told = self.told();
+        let mine = told.bound.iter().filter(|((_, it), _)| *it == id).map(|(_, state)| state);
+        // Bound in one process is bound.
+        mine.min_by_key(|it| matches!(it, Binding::Not { .. })).cloned()
+    }
+
+    /// What is enabled and lies nowhere, with the reason where one was told.
+    pub(super) fn pending(&self) -> Vec<(Breakpoint, Option<String>)> {
+        let enabled = self.breakpoints.all().into_iter().filter(|it| it.enabled);
+        let why = |it: Breakpoint| match self.binding_of(it.id) {
+            None => Some((it, None)),
+            Some(Binding::Not { why }) => Some((it, Some(why))),
+            Some(Binding::At { .. } | Binding::Functions { .. }) => None,
+        };
+        enabled.filter_map(why).collect()
     }
 
     /// Breakpoints that are to stop and never did, and whether each is known to have lain anywhere.

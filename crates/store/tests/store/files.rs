@@ -79,6 +79,23 @@ async fn a_file_of_version_3_is_read() {
     assert!(store.kept_callpoints().await.unwrap().callpoints.is_empty());
 }
 
+/// It knows no tracepoint that disabled itself, and no choice of exceptions.
+#[tokio::test]
+async fn a_file_of_version_4_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_4.sql")).unwrap();
+    let store = open(&path);
+    let rows = store.breakpoints().await.unwrap();
+    assert_eq!(rows.iter().map(|row| row.breakpoint.spent).collect::<Vec<_>>(), [false, false]);
+    assert_eq!(store.exceptions().await.unwrap(), None);
+    let kept = store.kept_callpoints().await.unwrap();
+    assert_eq!((kept.callpoints.len(), kept.default_behavior.as_deref()), (1, Some("go")));
+    let spent = Breakpoint { enabled: false, spent: true, ..at("app.py", 41) };
+    assert_eq!(store.save_breakpoint(spent.clone()).await.unwrap(), BreakpointId(3));
+    assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint, spent);
+}
+
 #[tokio::test]
 async fn any_sqlite_tool_reads_it_while_it_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +113,7 @@ async fn any_sqlite_tool_reads_it_while_it_is_open() {
         output => output.unwrap(),
     };
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(shown.trim(), "[('app.py', 41)] (4,) ('ok',)", "{:?}", output.stderr);
+    assert_eq!(shown.trim(), "[('app.py', 41)] (5,) ('ok',)", "{:?}", output.stderr);
 }
 
 /// `make` leaves a database at the path it is given; it must be refused with `text` and every
@@ -171,7 +188,7 @@ fn another_applications_database_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let text = "`DB` has schema version 7; this Holdpoint knows up to 4";
+    let text = "`DB` has schema version 7; this Holdpoint knows up to 5";
     refused(text, |path| {
         ours(path);
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();

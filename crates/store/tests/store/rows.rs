@@ -34,6 +34,16 @@ async fn saving_the_same_breakpoint_again_changes_it() {
 }
 
 #[tokio::test]
+async fn the_newest_choice_of_exceptions_counts() {
+    let store = memory();
+    assert_eq!(store.exceptions().await.unwrap(), None);
+    for choice in ["all", "none"] {
+        store.save_exceptions(choice.to_owned()).await.unwrap();
+    }
+    assert_eq!(store.exceptions().await.unwrap().as_deref(), Some("none"));
+}
+
+#[tokio::test]
 async fn kind_column_and_function_make_another_breakpoint() {
     let store = memory();
     let points = [

@@ -407,7 +407,7 @@ impl Link {
             Failure::new(Code::AttachFailed, text).hint("is it a debugpy that listens there?")
         })??;
         let pid = dap.pid().await;
-        Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision })
+        Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
     }
 
     fn arguments(&self, child: Option<u64>) -> Value {

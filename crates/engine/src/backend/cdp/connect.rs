@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{Cdp, LIBRARIES, THREAD, attached::Attached, refused, unhandled, watch::Watch};
 use crate::{
     adapter::Connected,
-    backend::{Backend, Signal},
+    backend::{Backend, Bound, Signal},
     breakpoints::Breakpoints,
     failure::Failure,
     limits,
@@ -170,14 +170,14 @@ async fn take(
     // Ends with the thread it watches.
     tokio::spawn(watch.run());
     let revision = setup.breakpoints.revision();
-    configure(&cdp, setup, subject.entry).await?;
+    let bound = configure(&cdp, setup, subject.entry).await?;
     let backend = Backend::Cdp(cdp.clone());
-    let connected = Connected { backend, signals, pid: subject.pid, revision };
+    let connected = Connected { backend, signals, pid: subject.pid, revision, bound };
     Ok(Taken { cdp, connected, began: beginning })
 }
 
 /// Each step waits for its answer: sent at once, Node lost the entry stop in 3 of 50 tries.
-async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure> {
+async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<Vec<Bound>, Failure> {
     let enabled = tokio::time::timeout(limits::ADAPTER_ANSWER, cdp.client.enable());
     enabled
         .await
@@ -193,17 +193,19 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<(), Failure
         cdp.points().has_loader = true;
         cdp.ask(SetAsyncCallStackDepth { max_depth: limits::ASYNC_DEPTH }).await?;
     }
+    let mut bound = Vec::new();
     for (file, wanted) in setup.breakpoints.by_file() {
-        cdp.set_breakpoints(&file, &wanted).await?;
+        bound.extend(cdp.set_breakpoints(&file, &wanted).await?);
     }
     let functions = setup.breakpoints.functions();
     if !functions.is_empty() {
-        cdp.set_functions(&functions).await?;
+        bound.extend(cdp.set_functions(&functions).await?);
     }
     if setup.first_line.is_awaited() && !matches!(entry, Entry::Told) {
         set_first_line(cdp).await?;
     }
-    cdp.client.run().await.map_err(refused)
+    cdp.client.run().await.map_err(refused)?;
+    Ok(bound)
 }
 
 /// A breakpoint on a file's first line, which stands for the entry.

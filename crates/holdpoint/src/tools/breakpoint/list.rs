@@ -1,15 +1,17 @@
 //! `breakpoint_list`: every breakpoint there is.
 
 use holdpoint_engine::{
-    breakpoints::{Breakpoint, Trace},
+    backend::{Binding, Exceptions},
+    breakpoints::{Breakpoint, Place, Trace},
     budget::{self, Lines},
     failure::Failure,
+    session::Status,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::bind;
+use super::{bind, set_exception};
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
@@ -33,11 +35,13 @@ impl Tool for List {
         let mut lines = Lines::within(call.budget);
         let mut rows = Vec::new();
         for breakpoint in &all {
-            if !lines.push(&line(breakpoint)) {
+            let binding = binding(&app, breakpoint);
+            let state = binding.as_ref().map(|it| state(breakpoint, it)).unwrap_or_default();
+            if !lines.push(&format!("{}{state}", line(breakpoint))) {
                 lines.always(&format!("… {} more", all.len() - rows.len()));
                 break;
             }
-            rows.push(bind::asked(breakpoint));
+            rows.push(row(breakpoint, binding.as_ref()));
         }
         let points = app.engine.callpoints().await.callpoints();
         for (name, point) in &points {
@@ -55,8 +59,54 @@ impl Tool for List {
         if total == 0 {
             lines.always("no breakpoints");
         }
-        Ok(Answer::new(lines.into_text(), &json!({ "breakpoints": rows, "total": total }))?.into())
+        let exceptions = app.engine.sessions.breakpoints.exceptions();
+        if exceptions != Exceptions::default() {
+            lines.always(&format!("exceptions: {}", set_exception::describe(&exceptions)));
+        }
+        let data = json!({ "breakpoints": rows, "total": total, "exceptions": exceptions });
+        Ok(Answer::new(lines.into_text(), &data)?.into())
     }
+}
+
+/// Where it lies in the sessions that live; `None` where nothing is to be bound.
+fn binding(app: &App, breakpoint: &Breakpoint) -> Option<Binding> {
+    let sessions = app.engine.sessions.all();
+    let live = sessions.iter().filter(|it| it.view().status != Status::Ended);
+    let states = live.map(|it| it.binding_of(breakpoint.id));
+    let silent = || Binding::Not { why: "its debugger has said nothing of it".to_owned() };
+    let states = states.filter(|_| breakpoint.enabled).map(|it| it.unwrap_or_else(silent));
+    // Bound in one session is bound.
+    states.min_by_key(|it| matches!(it, Binding::Not { .. }))
+}
+
+/// ` · verified`, or why not.
+fn state(breakpoint: &Breakpoint, binding: &Binding) -> String {
+    match (binding, &breakpoint.place) {
+        (Binding::At { line, .. }, Place::Line { line: asked, .. }) if asked != line => {
+            format!(" · verified, moved to line {line}")
+        }
+        (Binding::At { .. }, _) => " · verified".to_owned(),
+        (Binding::Functions { total: 1, .. }, _) => " · verified".to_owned(),
+        (Binding::Functions { total, .. }, _) => format!(" · verified in {total} places"),
+        (Binding::Not { why }, _) => format!(" · pending: {}", budget::cut(why, 100)),
+    }
+}
+
+/// As it was asked for, and where it lies.
+fn row(breakpoint: &Breakpoint, binding: Option<&Binding>) -> Value {
+    let mut row = bind::asked(breakpoint);
+    let state = match binding {
+        None => json!({ "state": null }),
+        Some(Binding::At { line, .. }) => json!({ "state": "bound", "bound_line": line }),
+        Some(Binding::Functions { total, .. }) => {
+            json!({ "state": "bound", "places_total": total })
+        }
+        Some(Binding::Not { why }) => json!({ "state": "pending", "why": why }),
+    };
+    if let (Value::Object(row), Value::Object(state)) = (&mut row, state) {
+        row.extend(state);
+    }
+    row
 }
 
 fn line(breakpoint: &Breakpoint) -> String {

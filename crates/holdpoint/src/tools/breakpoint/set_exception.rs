@@ -44,6 +44,7 @@ impl Tool for SetException {
         let exceptions = params.exceptions()?;
         let sessions = &app.engine.sessions;
         sessions.breakpoints.set_exceptions(exceptions.clone());
+        app.engine.memory().await.keep_exceptions(&exceptions).await;
         let mut told = 0;
         for session in sessions.all() {
             session.set_exceptions(&exceptions).await?;
@@ -99,7 +100,8 @@ impl Params {
     }
 }
 
-fn describe(exceptions: &Exceptions) -> String {
+/// `every exception stops where nothing catches it`
+pub(crate) fn describe(exceptions: &Exceptions) -> String {
     let mut places = Vec::new();
     if exceptions.caught {
         places.push("where it is raised, caught or not");

@@ -73,7 +73,7 @@ impl Tool for Attach {
         if stands {
             call.doing("waiting for the first stop");
             let found = session.wait(Epoch::default(), patience).await;
-            return report::outcome(&session, found, 0, patience).await;
+            return report::begun(&session, found, patience).await;
         }
         attached(&app, &session).await
     }

@@ -96,7 +96,7 @@ impl Tool for Launch {
         }
         call.doing("waiting for the first stop");
         let found = session.wait(Epoch::default(), patience).await;
-        report::outcome(&session, found, 0, patience).await
+        report::begun(&session, found, patience).await
     }
 }
 

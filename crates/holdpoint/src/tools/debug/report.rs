@@ -22,6 +22,9 @@ const OUTPUT_TAIL: usize = 1_000;
 /// Breakpoints that were never hit and are named at the end.
 const NEVER_HIT: usize = 5;
 
+/// Breakpoints that are bound to nothing and are named at the beginning.
+const PENDING: usize = 5;
+
 /// What a wait found, told; `since` is where the program's output was read up to before.
 pub(crate) async fn outcome(
     session: &Session,
@@ -34,6 +37,33 @@ pub(crate) async fn outcome(
         Outcome::Ended(exit) => ended(session, exit, since),
         Outcome::Running => running(session, waited),
     }
+}
+
+/// The same for a session that has just begun: what is bound to nothing yet looks like what works, so it
+/// is named. At the end it would be named as never hit.
+pub(crate) async fn begun(
+    session: &Session,
+    found: Outcome,
+    waited: Duration,
+) -> Result<Reply, Failure> {
+    let is_over = matches!(found, Outcome::Ended(_));
+    let reply = outcome(session, found, 0, waited).await?;
+    let pending = if is_over { Vec::new() } else { session.pending() };
+    if pending.is_empty() {
+        return Ok(reply);
+    }
+    let one = |(it, why): &(Breakpoint, Option<String>)| {
+        let why = why.as_deref().map(|why| format!(": {}", budget::cut(why, 100)));
+        format!("{} {} ({}{})", it.kind(), it.id, short(session, it), why.unwrap_or_default())
+    };
+    let named: Vec<String> = pending.iter().take(PENDING).map(one).collect();
+    let more = match pending.len().saturating_sub(PENDING) {
+        0 => String::new(),
+        more => format!(", {more} more: breakpoint_list"),
+    };
+    let ids: Vec<_> = pending.iter().take(PENDING).map(|(it, _)| it.id).collect();
+    let note = format!("not bound yet: {}{more}", named.join(", "));
+    Ok(reply.with_note(Some(note)).with_data([("pending", json!(ids))]))
 }
 
 async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
@@ -185,12 +215,7 @@ fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {
 /// A breakpoint that waits for nothing looks like one that works; so it is named.
 fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
     let one = |(it, is_bound): &(Breakpoint, bool)| {
-        let place = match &it.place {
-            Place::Line { file, line, .. } => {
-                format!("{}:{line}", inspect::place(file, session.cwd()))
-            }
-            place @ Place::Function { .. } => place.to_string(),
-        };
+        let place = short(session, it);
         let condition = it.condition.as_ref().map(|it| format!(" if {}", budget::cut(it, 40)));
         let bound = if *is_bound { ", bound" } else { "" };
         format!("{} ({place}{}{bound})", it.id, condition.unwrap_or_default())
@@ -200,6 +225,16 @@ fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
         _ if named.is_empty() => String::new(),
         0 => format!("\nnever hit: breakpoint {}", named.join(", ")),
         more => format!("\nnever hit: breakpoint {}, {more} more", named.join(", ")),
+    }
+}
+
+/// Where a breakpoint was asked for, in few words.
+fn short(session: &Session, breakpoint: &Breakpoint) -> String {
+    match &breakpoint.place {
+        Place::Line { file, line, .. } => {
+            format!("{}:{line}", inspect::place(file, session.cwd()))
+        }
+        place @ Place::Function { .. } => place.to_string(),
     }
 }
 

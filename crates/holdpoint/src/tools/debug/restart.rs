@@ -54,7 +54,7 @@ impl Tool for Restart {
             session.input(text, true).await?;
         }
         let found = session.wait(Epoch::default(), patience).await;
-        report::outcome(&session, found, 0, patience).await
+        report::begun(&session, found, patience).await
     }
 }
 
