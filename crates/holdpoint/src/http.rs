@@ -109,11 +109,10 @@ pub(crate) fn document() -> Document {
 }
 
 pub(crate) fn router(app: App, guard: Guard, with_sse: bool) -> Router {
-    let document = document();
     let mut router = endpoints()
         .split_for_parts()
         .0
-        .route("/openapi.json", get(move || std::future::ready(Json(document))))
+        .route("/openapi.json", get(|| std::future::ready(Json(document()))))
         .with_state(app.clone())
         .route_service("/mcp", mcp::http::service(&app))
         .route_layer(middleware::from_fn(mcp::http::lenient));

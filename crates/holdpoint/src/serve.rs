@@ -3,12 +3,21 @@
 //! Stopping is always the same, whatever asked for it: clients are told, transports close,
 //! the port file goes, and all within a deadline.
 
-use std::{io::IsTerminal as _, net::IpAddr, process::ExitCode};
+use std::{
+    convert::Infallible,
+    future::{Ready, ready},
+    io::IsTerminal as _,
+    net::IpAddr,
+    process::ExitCode,
+    sync::{Arc, LazyLock},
+};
 
 use anyhow::{Context as _, bail};
+use axum::{Router, serve::IncomingStream};
 use holdpoint_engine::{event::Event, limits};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
+use tower::{Service, service_fn};
 
 use crate::{
     app::App,
@@ -90,6 +99,25 @@ pub(crate) struct Served {
     _port_files: Option<PortFiles>,
 }
 
+/// The router, made for the first connection: a server on stdio may never have one, and describing
+/// every endpoint costs it 2 ms and 3 MB.
+fn lazily(
+    app: App,
+    guard: Guard,
+    with_sse: bool,
+) -> impl Clone
++ Send
++ 'static
++ for<'a> Service<
+    IncomingStream<'a, listen::Bounded>,
+    Response = Router,
+    Error = Infallible,
+    Future = Ready<Result<Router, Infallible>>,
+> {
+    let router = Arc::new(LazyLock::new(move || http::router(app, guard, with_sse)));
+    service_fn(move |_: IncomingStream<'_, listen::Bounded>| ready(Ok(Router::clone(&router))))
+}
+
 impl Served {
     pub(crate) fn start(
         app: &App,
@@ -104,8 +132,7 @@ impl Served {
         if let Some(url) = app.base_url() {
             tracing::info!("listening on {url}");
         }
-        // Made here, once: a router as it is would be built anew for each connection.
-        let service = http::router(app.clone(), guard, with_sse).into_make_service();
+        let service = lazily(app.clone(), guard, with_sse);
         let mut tasks = JoinSet::new();
         for listener in listen::Bounded::all(listeners) {
             let service = service.clone();
