@@ -4,6 +4,7 @@
 //! batches, so that whatever else the machine does hits both; only the ratio is comparable
 //! from one machine to the next. A missed goal is shown, not an error: noise would cry wolf.
 
+mod calls;
 mod client;
 mod http;
 mod line;
@@ -27,7 +28,8 @@ const HELP: &str = "\
 Measure the release binary beside the floor, taking turns in one run
 
 The floor is the least that could do the same: for `server` a minimal rmcp server,
-for `line` and `trace` the language's debugger itself, without any server in between.
+for `line` and `trace` the language's debugger itself, without any server in between,
+for `calls` an HTTP handler that does nothing.
 
 Usage: cargo xtask bench [NAME]
 
@@ -42,7 +44,7 @@ Round trips of microseconds depend on where the scheduler puts the two processes
 `taskset -c 0 cargo xtask bench` keeps everything on one core, which repeats better.
 ";
 
-const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE];
+const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS];
 
 /// One bench; its rows are the table.
 struct Bench {
@@ -126,6 +128,11 @@ impl Samples {
         let rank = (sorted.len() * percent).div_ceil(100).max(1);
         sorted.get(rank - 1).map_or(f64::NAN, |time| time.as_secs_f64() * 1e6)
     }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 #[cfg(test)]

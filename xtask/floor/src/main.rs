@@ -1,6 +1,7 @@
-//! The floor: the least that an MCP server built on rmcp can be.
+//! The floor: the least that an MCP server built on rmcp can be, and the least that an HTTP server can be.
 //!
 //! One tool, `echo`, that answers at once; no logging, no state, no checks of its own.
+//! `bare` has no MCP at all: what apps ask about their calls is answered by a handler that does nothing.
 //! `cargo xtask bench` runs it beside Holdpoint in the same minute, so that what a number
 //! costs us and what it costs anyone on this machine can be told apart.
 //! It must stay naive: an optimisation here would hide a cost that every server has.
@@ -9,6 +10,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::post;
 use axum::serve::ListenerExt;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, JsonObject,
@@ -25,8 +29,9 @@ use tokio::net::TcpListener;
 async fn main() -> Result<()> {
     match std::env::args().nth(1).as_deref() {
         Some("stdio") => stdio().await,
-        Some("http") => http().await,
-        _ => bail!("usage: floor stdio|http"),
+        Some("http") => serve(mcp()).await,
+        Some("bare") => serve(bare()).await,
+        _ => bail!("usage: floor stdio|http|bare"),
     }
 }
 
@@ -35,8 +40,25 @@ async fn stdio() -> Result<()> {
     Ok(())
 }
 
+fn mcp() -> Router {
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service =
+        StreamableHttpService::new(|| Ok(Floor), sessions, StreamableHttpServerConfig::default());
+    Router::new().nest_service("/mcp", service)
+}
+
+fn bare() -> Router {
+    Router::new().route("/api/call/start", post(nothing)).route("/api/call/complete", post(nothing))
+}
+
+/// As long as the answers that it stands beside.
+async fn nothing() -> impl IntoResponse {
+    let body = r#"{"call_id":"1700000000.000000-000001","action":"continue","status":"ok"}"#;
+    ([(CONTENT_TYPE, "application/json")], body)
+}
+
 #[expect(clippy::print_stdout, reason = "the bench reads the port from this line")]
-async fn http() -> Result<()> {
+async fn serve(router: Router) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?.port());
     // Without it every second answer waits 40 ms for an acknowledgement: that would flatter us.
@@ -45,10 +67,6 @@ async fn http() -> Result<()> {
             debug_assert!(false, "set_nodelay: {error}");
         }
     });
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service =
-        StreamableHttpService::new(|| Ok(Floor), sessions, StreamableHttpServerConfig::default());
-    let router = Router::new().nest_service("/mcp", service);
     axum::serve(listener, router).await.context("serving HTTP")
 }
 

@@ -68,6 +68,19 @@ impl Drop for Home {
 /// A child that is killed and reaped when dropped.
 pub(super) struct Process(pub(super) Child);
 
+impl Process {
+    /// A line of what the kernel says of its memory, in megabytes.
+    pub(super) fn memory_mb(&self, line: &str) -> Result<f64> {
+        let path = format!("/proc/{}/status", self.0.id());
+        let status = std::fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
+        let kilobytes = status
+            .lines()
+            .find_map(|text| text.strip_prefix(line)?.trim().strip_suffix(" kB"))
+            .with_context(|| format!("no {line}"))?;
+        Ok(kilobytes.parse::<f64>()? * 1024.0 / 1e6)
+    }
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended by itself when its stdin closed.
@@ -192,13 +205,7 @@ impl StdioClient {
 
     /// Resident memory in megabytes.
     pub(super) fn rss_mb(&self) -> Result<f64> {
-        let path = format!("/proc/{}/status", self.process.0.id());
-        let status = std::fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
-        let kilobytes = status
-            .lines()
-            .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"))
-            .context("no VmRSS")?;
-        Ok(kilobytes.parse::<f64>()? * 1024.0 / 1e6)
+        self.process.memory_mb("VmRSS:")
     }
 }
 

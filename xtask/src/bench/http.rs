@@ -1,52 +1,141 @@
-//! The least that an MCP client over streamable HTTP can be: one connection kept alive,
-//! one POST at a time, the answer as JSON or as server-sent events.
+//! The least that an HTTP client can be, and one for MCP over streamable HTTP on top of it: one
+//! connection kept alive, one request at a time, the answer as JSON or as server-sent events.
 //!
 //! Written by hand so that the client costs next to nothing and both servers pay the same.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::client::{Home, PROTOCOL, Process, initialize_params, is_answer};
+use super::client::{Home, PROTOCOL, Process, Server, initialize_params, is_answer};
 use crate::process::Group;
 
 /// No answer takes this long: it would wait for ever.
 const READ_LIMIT: Duration = Duration::from_secs(10);
 
+/// For a server to say where it listens.
+const LISTEN_LIMIT: Duration = Duration::from_secs(10);
+const LISTEN_POLL: Duration = Duration::from_millis(2);
+
 /// A server that listens, and that ends with us even if we are killed.
 pub(super) struct Listening {
-    port: u16,
-    _process: Process,
+    pub(super) port: u16,
+    process: Process,
     _group: Group,
-    _home: Home,
+    pub(super) home: Home,
 }
 
 impl Listening {
-    pub(super) fn new(port: u16, process: Process, group: Group, home: Home) -> Self {
-        Self { port, _process: process, _group: group, _home: home }
+    /// Starts ours, which writes its port to a file.
+    pub(super) fn ours(server: &Server) -> Result<Self> {
+        Self::start(server, port_in_file).context("ours")
+    }
+
+    /// Starts the floor, which prints its port.
+    pub(super) fn floor(server: &Server) -> Result<Self> {
+        Self::start(server, port_on_stdout).context("the floor")
+    }
+
+    fn start(server: &Server, port: impl Fn(&mut Process, &Path) -> Result<u16>) -> Result<Self> {
+        let (mut command, home) = server.command()?;
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+        let mut process = Process(command.spawn().context("starting a server")?);
+        let group = Group::led_by(&process.0)?;
+        let port = port(&mut process, &home.0)?;
+        Ok(Self { port, process, _group: group, home })
+    }
+
+    /// Resident memory in megabytes.
+    pub(super) fn rss_mb(&self) -> Result<f64> {
+        self.process.memory_mb("VmRSS:")
+    }
+
+    /// The most that it ever was.
+    pub(super) fn peak_mb(&self) -> Result<f64> {
+        self.process.memory_mb("VmHWM:")
+    }
+}
+
+fn port_on_stdout(process: &mut Process, _home: &Path) -> Result<u16> {
+    let stdout = process.0.stdout.take().context("stdout was not piped")?;
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line)?;
+    line.trim().parse().with_context(|| format!("not a port: `{line}`"))
+}
+
+/// As clients of ours find it.
+fn port_in_file(process: &mut Process, home: &Path) -> Result<u16> {
+    let deadline = Instant::now() + LISTEN_LIMIT;
+    while Instant::now() < deadline {
+        let text = std::fs::read_to_string(home.join("port")).unwrap_or_default();
+        if let Ok(port) = text.trim().parse() {
+            return Ok(port);
+        }
+        if let Some(status) = process.0.try_wait()? {
+            bail!("it ended before it listened: {status}");
+        }
+        thread::sleep(LISTEN_POLL);
+    }
+    bail!("no port in `{}` within {} s", home.display(), LISTEN_LIMIT.as_secs())
+}
+
+/// One connection, kept alive.
+pub(super) struct Connection {
+    port: u16,
+    writer: TcpStream,
+    reader: BufReader<TcpStream>,
+}
+
+impl Connection {
+    pub(super) fn to(port: u16) -> Result<Self> {
+        let writer = TcpStream::connect(("127.0.0.1", port)).context("connecting")?;
+        writer.set_nodelay(true)?;
+        writer.set_read_timeout(Some(READ_LIMIT))?;
+        let reader = BufReader::new(writer.try_clone()?);
+        Ok(Self { port, writer, reader })
+    }
+
+    pub(super) fn get(&mut self, path: &str) -> Result<Response> {
+        self.send(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port))
+    }
+
+    pub(super) fn post(&mut self, path: &str, body: &str) -> Result<Response> {
+        self.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.port,
+            body.len()
+        ))
+    }
+
+    /// Sends a request as it is and reads the answer to its end.
+    fn send(&mut self, request: &str) -> Result<Response> {
+        let start = Instant::now();
+        self.writer.write_all(request.as_bytes())?;
+        Response::read(&mut self.reader, start)
     }
 }
 
 /// Fields are dropped in order: the connection closes, the server ends.
 pub(super) struct HttpClient {
-    writer: TcpStream,
-    reader: BufReader<TcpStream>,
+    connection: Connection,
     session: Option<String>,
     next_id: u64,
-    server: Listening,
+    _server: Listening,
 }
 
 impl HttpClient {
     /// Connects and does the handshake.
     pub(super) fn connect(server: Listening) -> Result<Self> {
-        let writer = TcpStream::connect(("127.0.0.1", server.port)).context("connecting")?;
-        writer.set_nodelay(true)?;
-        writer.set_read_timeout(Some(READ_LIMIT))?;
-        let reader = BufReader::new(writer.try_clone()?);
-        let mut client = Self { writer, reader, session: None, next_id: 0, server };
+        let connection = Connection::to(server.port)?;
+        let mut client = Self { connection, session: None, next_id: 0, _server: server };
         client.request("initialize", initialize_params())?;
         let message = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let response = client.post(&message)?;
@@ -75,9 +164,7 @@ impl HttpClient {
 
     fn post(&mut self, message: &Value) -> Result<Response> {
         let request = self.request_text(&message.to_string());
-        let start = Instant::now();
-        self.writer.write_all(request.as_bytes())?;
-        let response = Response::read(&mut self.reader, start)?;
+        let response = self.connection.send(&request)?;
         if let Some(session) = response.header("mcp-session-id") {
             self.session = Some(session.to_owned());
         }
@@ -88,7 +175,7 @@ impl HttpClient {
         let mut head = format!(
             "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
              Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n",
-            self.server.port,
+            self.connection.port,
             body.len()
         );
         if let Some(session) = &self.session {
@@ -99,15 +186,23 @@ impl HttpClient {
 }
 
 /// One HTTP/1.1 response, read to its end so that the connection can be used again.
-struct Response {
-    status: u16,
+pub(super) struct Response {
+    pub(super) status: u16,
     /// Names are in lower case.
     headers: Vec<(String, String)>,
-    body: String,
-    elapsed: Duration,
+    pub(super) body: String,
+    pub(super) elapsed: Duration,
 }
 
 impl Response {
+    /// The body as JSON, of an answer that is one.
+    pub(super) fn json(&self) -> Result<Value> {
+        if self.status != 200 {
+            bail!("answered with {}: {}", self.status, self.body);
+        }
+        serde_json::from_str(&self.body).with_context(|| format!("not JSON: `{}`", self.body))
+    }
+
     fn read(reader: &mut impl BufRead, start: Instant) -> Result<Self> {
         let status_line = line(reader)?;
         let status = status_line

@@ -1,20 +1,14 @@
 //! The cost of being an MCP server: to start, to wait, to answer.
 
-use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::Stdio;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::client::{Process, Server, StdioClient};
+use super::client::{Server, StdioClient};
 use super::http::{HttpClient, Listening};
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Client, Samples, give_up_after};
-use crate::process::Group;
+use super::{Bench, Client, Samples, give_up_after, median};
 use crate::workspace::Workspace;
 
 pub(super) const SERVER: Bench = Bench {
@@ -37,10 +31,6 @@ const ROUND_TRIP_GOAL: f64 = 1.5;
 /// It takes seconds; a server that does not answer would hold us for ever.
 const MEASURE_LIMIT: Duration = Duration::from_secs(5 * 60);
 
-/// For a server to say where it listens.
-const LISTEN_LIMIT: Duration = Duration::from_secs(10);
-const LISTEN_POLL: Duration = Duration::from_millis(2);
-
 fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
     let ours = workspace.release("holdpoint")?;
     let floor = workspace.release("floor")?;
@@ -61,8 +51,10 @@ fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
     let clients = stdio.each(|server| ready(StdioClient::over_socket_pairs(server)?))?;
     rows.extend(round_trips("stdio, socket pairs", clients, StdioClient::request)?);
     eprintln!("round trips over HTTP …");
-    let clients =
-        Pair { ours: serve(&http.ours, port_in_file)?, floor: serve(&http.floor, port_on_stdout)? };
+    let clients = Pair {
+        ours: HttpClient::connect(Listening::ours(&http.ours)?)?,
+        floor: HttpClient::connect(Listening::floor(&http.floor)?)?,
+    };
     rows.extend(round_trips("streamable HTTP", clients, HttpClient::request)?);
     Ok(rows)
 }
@@ -119,11 +111,6 @@ fn start_once(server: &Server) -> Result<(Duration, f64)> {
     Ok((time, client.rss_mb()?))
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 fn ready(mut client: StdioClient) -> Result<StdioClient> {
     client.initialize()?;
     client.settle()?;
@@ -160,38 +147,4 @@ fn round_trips<C>(
         goal,
     };
     Ok(vec![row(50, Goal::TimesFloor(ROUND_TRIP_GOAL)), row(99, Goal::None)])
-}
-
-/// Starts a server on a free port and connects to it.
-fn serve(server: &Server, port: impl Fn(&mut Process, &Path) -> Result<u16>) -> Result<HttpClient> {
-    let (mut command, home) = server.command()?;
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
-    let mut process = Process(command.spawn().context("starting a server")?);
-    let group = Group::led_by(&process.0)?;
-    let port = port(&mut process, &home.0)?;
-    HttpClient::connect(Listening::new(port, process, group, home))
-}
-
-/// The floor prints its port.
-fn port_on_stdout(process: &mut Process, _home: &Path) -> Result<u16> {
-    let stdout = process.0.stdout.take().context("stdout was not piped")?;
-    let mut line = String::new();
-    BufReader::new(stdout).read_line(&mut line)?;
-    line.trim().parse().with_context(|| format!("not a port: `{line}`"))
-}
-
-/// Ours writes its port to a file, as its clients find it.
-fn port_in_file(process: &mut Process, home: &Path) -> Result<u16> {
-    let deadline = Instant::now() + LISTEN_LIMIT;
-    while Instant::now() < deadline {
-        let text = std::fs::read_to_string(home.join("port")).unwrap_or_default();
-        if let Ok(port) = text.trim().parse() {
-            return Ok(port);
-        }
-        if let Some(status) = process.0.try_wait()? {
-            bail!("it ended before it listened: {status}");
-        }
-        thread::sleep(LISTEN_POLL);
-    }
-    bail!("no port in `{}` within {} s", home.display(), LISTEN_LIMIT.as_secs())
 }

@@ -39,6 +39,11 @@ impl Unit {
 pub(super) enum Goal {
     AtMost(f64),
     AtLeast(f64),
+    /// At least this, and at least this share of the floor.
+    AtLeastOfFloor {
+        limit: f64,
+        share: f64,
+    },
     TimesFloor(f64),
     /// The floor's multiple and a little more, in the row's unit.
     NearFloor {
@@ -64,6 +69,10 @@ impl Row {
         let (words, met) = match self.goal {
             Goal::AtMost(limit) => (format!("≤ {}", self.unit.show(limit)), self.ours <= limit),
             Goal::AtLeast(limit) => (format!("≥ {}", self.unit.show(limit)), self.ours >= limit),
+            Goal::AtLeastOfFloor { limit, share } => (
+                format!("≥ {}, ≥ {share} × floor", self.unit.show(limit)),
+                self.ours >= limit && self.ratio() >= share,
+            ),
             Goal::TimesFloor(limit) => (format!("≤ {limit} × floor"), self.ratio() <= limit),
             Goal::NearFloor { times, plus } => self.near_floor(times, plus),
             Goal::NearFloorAtMost { times, plus, limit } => {
@@ -128,6 +137,13 @@ mod tests {
             row("start, p50", Unit::Milliseconds, 4.0, 2.0, Goal::AtMost(10.0)),
             row("pipes, p50", Unit::Microseconds, 200.0, 100.0, Goal::TimesFloor(1.5)),
             row("pipes, p99", Unit::Microseconds, 300.0, 100.0, Goal::None),
+            row(
+                "pairs",
+                Unit::PerSecond,
+                600.0,
+                1500.0,
+                Goal::AtLeastOfFloor { limit: 500.0, share: 0.5 },
+            ),
             row("idle RSS", Unit::Megabytes, 12.5, 5.0, Goal::AtMost(12.0)),
             row(
                 "stack",
@@ -149,6 +165,7 @@ what          ours   floor  ratio  goal
 start, p50  4.0 ms  2.0 ms   2.00  ≤ 10.0 ms    met
 pipes, p50  200 µs  100 µs   2.00  ≤ 1.5 × floor  MISSED
 pipes, p99  300 µs  100 µs   3.00  –
+pairs      600 /s  1500 /s  0.40  ≥ 500 /s, ≥ 0.5 × floor  MISSED
 idle RSS   12.5 MB  5.0 MB   2.50  ≤ 12.0 MB    MISSED
 stack      2.50 ms  1.00 ms  2.50  ≤ 1.5 × floor + 1.00 ms  met
 step       5.50 ms  4.00 ms  1.38  ≤ 1.5 × floor + 1.00 ms, ≤ 5.00 ms  MISSED
