@@ -36,6 +36,9 @@ class Shipper:
         self._dropped = 0
         self._dropped_batches = 0
         self._batches = itertools.count(1)
+        # Records that were made into batches, and those of them that are shipped or given up.
+        self._made = 0
+        self._settled = 0
         self._batcher = Batcher(runtime)
         self.connection = None
         # The batch that the server works on or did not take yet, and the next one.
@@ -109,23 +112,24 @@ class Shipper:
             self.armed = False
         deadline = time.monotonic() + limits.GATHER_S
         while True:
+            # An app at full speed fills batch after batch; who waits for a flush is seen all the same.
             left = deadline - time.monotonic()
-            if left <= 0 or len(self.records) >= limits.BATCH_RECORDS:
-                return None
+            full = left <= 0 or len(self.records) >= limits.BATCH_RECORDS
             try:
-                waiter = self._wake.get(timeout=left)
+                waiter = self._wake.get(timeout=0 if full else left)
             except queue.Empty:
                 return None
             if waiter is not None:
                 return waiter
 
     def _ship_all(self, hurry):
-        """True when nothing is left. Stops at the first trouble: the server is asked again later."""
+        """True when nothing is left of what there is now. Stops at the first trouble: the server is asked again later."""
+        goal = self._made + len(self.records)
         try:
             while True:
                 if self._posts:
                     self._send_post(self._posts.popleft())
-                elif self._unsent is not None or self._ready is not None or self.records or self._drops_waiting():
+                elif self._unsent is not None or self._settled < goal or (not self.records and self._drops_waiting()):
                     self._send_batch()
                 else:
                     return True
@@ -165,11 +169,13 @@ class Shipper:
                 return
             raise
         self._unsent = None
+        self._settled += batch.calls
         self._batcher.taken(batch, body)
 
     def _make(self):
         dropped = self._drops_waiting()
         batch = self._batcher.make(self.records, self._dropped + dropped, next(self._batches), self._unsent)
+        self._made += batch.calls
         self._read_drops()
         self._dropped = 0
         return batch
@@ -180,6 +186,7 @@ class Shipper:
 
     def _give_up(self, batch, trouble):
         self._unsent = None
+        self._settled += batch.calls
         self._dropped += batch.calls + batch.dropped
         self._dropped_batches += batch.calls
         say.once("batch", "the server did not take %d records (%s); they are dropped" % (batch.calls, trouble.reason))

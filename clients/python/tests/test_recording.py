@@ -425,3 +425,24 @@ def test_the_server_is_found_by_its_port_file(app, standin, tmp_path):
         env.setdefault("HOLDPOINT_HOME", str(tmp_path / "empty"))
         app(SHOP + "    price(1)\n", **env).end()
         assert len(standin.records) == 1, name
+
+
+def test_a_flush_ends_while_other_threads_call_at_full_speed(standin, app):
+    """It waits for what was brought before it, not for what comes meanwhile."""
+    run = app(
+        SHOP
+        + """
+    stop = threading.Event()
+    def work():
+        while not stop.is_set():
+            price("pen")
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads: thread.start()
+    for _ in range(3):
+        print(holdpoint.flush(60))
+    stop.set()
+    for thread in threads: thread.join()
+    """,
+        url=standin.url,
+    )
+    assert run.end() == ["True"] * 3
