@@ -87,10 +87,22 @@ pub const SSE_QUEUE: usize = 256;
 
 /// Bytes of one request's body.
 pub const BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes after which reading a body fails. More than a piece past [`BODY_BYTES`], so that whoever reads
+/// it finds it too large and says so; to the SDK a body that fails is a fault of the server.
+pub const BODY_BYTES_READ: usize = BODY_BYTES + 1024 * 1024;
 /// Bytes of one line on stdio, the same as an HTTP body.
 pub const LINE_BYTES: usize = BODY_BYTES;
-/// Connections at once, over all listeners.
+/// Connections at once, over all listeners; past that, those without a request under way make room.
 pub const HTTP_CONNECTIONS: usize = 1_024;
+/// How long a new connection waits for a place when all others have requests under way. As a rule one
+/// is answered within milliseconds; else its client is told.
+pub const PLACE_WAIT: Duration = Duration::from_secs(2);
+/// Bytes of a request's head, and of what comes in the same piece: a thousand connections hold as many.
+pub const HEAD_BYTES: usize = 64 * 1024;
+/// How long the next piece of a body may take to come.
+pub const BODY_STALL: Duration = Duration::from_secs(30);
+/// How long a large body waits for its memory; then it is read and not captured.
+pub const BODY_ROOM: Duration = Duration::from_secs(2);
 /// Ports tried after the wanted one when it is taken.
 pub const PORTS_TRIED: u16 = 100;
 /// How often an idle event stream shows that it is alive (seed 000).

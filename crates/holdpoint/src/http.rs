@@ -14,6 +14,7 @@ mod index;
 pub(crate) mod listen;
 mod objects;
 mod paused;
+pub(crate) mod places;
 pub(crate) mod port_file;
 mod records;
 mod repl;
@@ -121,7 +122,7 @@ pub(crate) fn router(app: App, guard: Guard, with_sse: bool) -> Router {
     }
     let cors = guard.cors();
     router
-        .layer(RequestBodyLimitLayer::new(limits::BODY_BYTES))
+        .layer(RequestBodyLimitLayer::new(limits::BODY_BYTES_READ))
         .merge(calls_and_values().split_for_parts().0.with_state(app))
         .fallback(index::not_found)
         .layer(cors)

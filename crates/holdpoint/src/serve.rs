@@ -23,7 +23,7 @@ use crate::{
     app::App,
     catalogue::Catalogue,
     cli::ServeArgs,
-    http::{self, Guard, listen, port_file::PortFiles},
+    http::{self, Guard, listen, places::Seated, port_file::PortFiles},
     mcp,
 };
 
@@ -99,8 +99,8 @@ pub(crate) struct Served {
     _port_files: Option<PortFiles>,
 }
 
-/// The router, made for the first connection: a server on stdio may never have one, and describing
-/// every endpoint costs it 2 ms and 3 MB.
+/// What answers a connection. The router is made for the first one: a server on stdio may never have
+/// one, and describing every endpoint costs it 2 ms and 3 MB.
 fn lazily(
     app: App,
     guard: Guard,
@@ -110,12 +110,14 @@ fn lazily(
 + 'static
 + for<'a> Service<
     IncomingStream<'a, listen::Bounded>,
-    Response = Router,
+    Response = Seated,
     Error = Infallible,
-    Future = Ready<Result<Router, Infallible>>,
+    Future = Ready<Result<Seated, Infallible>>,
 > {
     let router = Arc::new(LazyLock::new(move || http::router(app, guard, with_sse)));
-    service_fn(move |_: IncomingStream<'_, listen::Bounded>| ready(Ok(Router::clone(&router))))
+    service_fn(move |stream: IncomingStream<'_, listen::Bounded>| {
+        ready(Ok(Seated::new(Router::clone(&router), stream.io())))
+    })
 }
 
 impl Served {

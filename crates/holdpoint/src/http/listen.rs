@@ -1,4 +1,4 @@
-//! Sockets: loopback on both families, the next port when one is taken, NODELAY, a bound on connections.
+//! Sockets: loopback on both families, the next port when one is taken, NODELAY, a place for each connection.
 
 use std::{
     io,
@@ -6,14 +6,17 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
+use axum::http::StatusCode;
 use holdpoint_engine::limits;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
 };
+
+use super::places::{Place, Places};
 
 /// Binds `host` at `port` or the next free one. Loopback is bound for IPv4 and IPv6 alike,
 /// because `localhost` means either. Port 0 takes any free port.
@@ -60,23 +63,36 @@ fn twin(host: IpAddr) -> Option<IpAddr> {
 }
 
 /// A listener whose connections count against one bound for the whole process.
-/// Past it, new ones wait in the kernel's queue.
 pub(crate) struct Bounded {
     listener: TcpListener,
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
+    /// The last one was refused: the next is, too, unless there is a place at once.
+    full: bool,
 }
 
 /// One accepted connection and its place.
 pub(crate) struct Connection {
     stream: TcpStream,
-    _place: Option<OwnedSemaphorePermit>,
+    place: Arc<Place>,
 }
 
 impl Bounded {
     pub(crate) fn all(listeners: Vec<TcpListener>) -> Vec<Bounded> {
-        let places = Arc::new(Semaphore::new(limits::HTTP_CONNECTIONS));
-        let bound = |listener| Bounded { listener, places: Arc::clone(&places) };
+        let places = Places::new();
+        let bound = |listener| Bounded { listener, places: Arc::clone(&places), full: false };
         listeners.into_iter().map(bound).collect()
+    }
+}
+
+impl Connection {
+    pub(super) fn place(&self) -> &Arc<Place> {
+        &self.place
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.place.leave();
     }
 }
 
@@ -85,19 +101,51 @@ impl axum::serve::Listener for Bounded {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (Connection, SocketAddr) {
-        // Cannot fail: the semaphore is never closed.
-        let place = Arc::clone(&self.places).acquire_owned().await.ok();
-        let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
-        // Nagle's delay costs a client 20 ms and more a call.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "NODELAY was refused");
+        loop {
+            let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+            let wait = if self.full { Duration::ZERO } else { limits::PLACE_WAIT };
+            let place = self.places.enter(wait).await;
+            self.full = place.is_none();
+            let Some(place) = place else {
+                let error = "too many connections, and all of them are busy";
+                refuse(stream, StatusCode::SERVICE_UNAVAILABLE, error);
+                continue;
+            };
+            // Nagle's delay costs a client 20 ms and more a call.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "NODELAY was refused");
+            }
+            return (Connection { stream, place }, address);
         }
-        (Connection { stream, _place: place }, address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
+}
+
+/// Refuses a connection that was just accepted, and says why as far as the client reads it.
+fn refuse(stream: TcpStream, status: StatusCode, error: &str) {
+    tracing::warn!(%status, error, "refused a connection");
+    // Past the runtime, which may not know yet that the socket can be written.
+    let told = stream.into_std().and_then(|mut stream| {
+        io::Write::write_all(&mut stream, refusal(status, error).as_bytes())?;
+        // What stays unread would take the answer away from the client.
+        // Nothing may have come.
+        io::Read::read(&mut stream, &mut [0; 16 * 1024]).or(Ok(0))
+    });
+    if let Err(error) = told {
+        tracing::debug!(%error, "the refusal was not sent");
+    }
+}
+
+fn refusal(status: StatusCode, error: &str) -> String {
+    let body = format!("{{\"error\":\"{error}\"}}");
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 impl AsyncRead for Connection {
@@ -106,7 +154,31 @@ impl AsyncRead for Connection {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        // To HTTP these are clients that closed their end.
+        if self.place.poll_closing(cx) {
+            return Poll::Ready(Ok(()));
+        }
+        let room = self.place.room();
+        if room == 0 {
+            let error = "the head of the request is too large";
+            let answer = refusal(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, error);
+            if let Err(error) = self.stream.try_write(answer.as_bytes()) {
+                tracing::debug!(%error, "the refusal was not sent");
+            }
+            return Poll::Ready(Ok(()));
+        }
+        let before = buf.filled().len();
+        let polled = if buf.remaining() <= room {
+            Pin::new(&mut self.stream).poll_read(cx, buf)
+        } else {
+            let mut part = ReadBuf::new(buf.initialize_unfilled_to(room));
+            let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);
+            let came = part.filled().len();
+            buf.advance(came);
+            polled
+        };
+        self.place.came(buf.filled().len() - before);
+        polled
     }
 }
 

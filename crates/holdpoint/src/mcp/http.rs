@@ -7,7 +7,7 @@ use axum::{
     extract::Request,
     http::{Method, StatusCode},
     middleware::Next,
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use holdpoint_engine::limits;
 use rmcp::transport::streamable_http_server::{
@@ -44,7 +44,11 @@ pub(crate) async fn lenient(request: Request, next: Next) -> Response {
     let is_bare = request.method() == Method::POST
         && request.headers().contains_key("mcp-protocol-version")
         && !request.headers().contains_key("mcp-method");
-    let request = if is_bare { named(request).await } else { request };
+    let request = if is_bare { named(request).await } else { Ok(request) };
+    let request = match request {
+        Ok(request) => request,
+        Err(status) => return status.into_response(),
+    };
     let mut response = next.run(request).await;
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
@@ -53,11 +57,10 @@ pub(crate) async fn lenient(request: Request, next: Next) -> Response {
 }
 
 /// A notification gets the header that names it; anything else stays as it is.
-async fn named(request: Request) -> Request {
+async fn named(request: Request) -> Result<Request, StatusCode> {
     let (mut parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, limits::BODY_BYTES).await else {
-        return Request::from_parts(parts, Body::empty());
-    };
+    let bytes =
+        to_bytes(body, limits::BODY_BYTES).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
     let message: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let method = message.get("method").and_then(|method| method.as_str());
     let is_modern = parts.headers.get("mcp-protocol-version").is_some_and(|it| it == "2026-07-28");
@@ -66,5 +69,5 @@ async fn named(request: Request) -> Request {
     {
         parts.headers.insert("mcp-method", value);
     }
-    Request::from_parts(parts, Body::from(bytes))
+    Ok(Request::from_parts(parts, Body::from(bytes)))
 }

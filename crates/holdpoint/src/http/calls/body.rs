@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use axum::{
     Json,
-    body::{Body, Bytes},
+    body::{Body, BodyDataStream, Bytes},
     extract::{FromRequest, Request},
     http::{
         HeaderMap, StatusCode,
@@ -18,7 +18,10 @@ use axum::{
 use futures::StreamExt as _;
 use holdpoint_engine::{callpoints::call::Complete, limits};
 use serde_json::{Value, json};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 
 use super::wire::Fields;
 use crate::app::App;
@@ -44,12 +47,17 @@ impl FromRequest<App> for Sent {
             return Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, Json(error)).into_response());
         }
         let announced = announced(request.headers());
-        let place = match announced {
-            Some(length) if length <= limits::CALL_BODY_SMALL => None,
+        let (place, room) = match announced {
+            Some(length) if length <= limits::CALL_BODY_SMALL => (None, length),
+            // Nothing of it is looked at: no memory is needed.
+            Some(length) if length > limits::CALL_BODY => (None, 0),
             // What does not say its length may be as long as is allowed.
-            length => place(length.unwrap_or(limits::CALL_BODY)).await,
+            length => match place(length.unwrap_or(limits::CALL_BODY)).await {
+                Some(place) => (Some(place), limits::CALL_BODY),
+                None => (None, 0),
+            },
         };
-        let (bytes, cut) = read(request.into_body(), announced.unwrap_or_default()).await?;
+        let (bytes, cut) = read(request.into_body(), announced.unwrap_or_default(), room).await?;
         Ok(Sent { bytes, cut, _place: place })
     }
 }
@@ -64,24 +72,21 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
+/// None when others hold all of it for too long.
 async fn place(bytes: usize) -> Option<OwnedSemaphorePermit> {
     let kilobytes = u32::try_from(bytes.min(limits::CALL_BODY) / 1024 + 1).unwrap_or(u32::MAX);
-    // Cannot fail: it is never closed.
-    Arc::clone(&ROOM).acquire_many_owned(kilobytes).await.ok()
+    let room = Arc::clone(&ROOM).acquire_many_owned(kilobytes);
+    timeout(limits::BODY_ROOM, room).await.ok()?.ok()
 }
 
-/// All of it, or the beginning and whether there was more.
-async fn read(body: Body, announced: usize) -> Result<(Bytes, bool), Response> {
+/// All of it if there is `room`, or the beginning and whether there was more.
+async fn read(body: Body, announced: usize, room: usize) -> Result<(Bytes, bool), Response> {
     let mut stream = body.into_data_stream();
-    let mut whole: Vec<u8> = Vec::with_capacity(announced.min(limits::CALL_BODY));
+    let mut whole: Vec<u8> = Vec::with_capacity(announced.min(room));
     let mut only: Option<Bytes> = None;
-    let mut cut = announced > limits::CALL_BODY;
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|error| {
-            let error = json!({ "error": format!("the body could not be read: {error}") });
-            (StatusCode::BAD_REQUEST, Json(error)).into_response()
-        })?;
-        if !cut && whole.len() + chunk.len() > limits::CALL_BODY {
+    let mut cut = announced > room;
+    while let Some(chunk) = next(&mut stream).await? {
+        if !cut && whole.len() + chunk.len() > room.max(announced) {
             cut = true;
         }
         if cut {
@@ -96,6 +101,25 @@ async fn read(body: Body, announced: usize) -> Result<(Bytes, bool), Response> {
         }
     }
     Ok((only.unwrap_or_else(|| whole.into()), cut))
+}
+
+/// The next piece, if the client goes on sending.
+async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Response> {
+    let refuse = |status: StatusCode, error: String| {
+        (status, Json(json!({ "error": error }))).into_response()
+    };
+    match timeout(limits::BODY_STALL, stream.next()).await {
+        Ok(None) => Ok(None),
+        Ok(Some(Ok(chunk))) => Ok(Some(chunk)),
+        Ok(Some(Err(error))) => {
+            Err(refuse(StatusCode::BAD_REQUEST, format!("the body could not be read: {error}")))
+        }
+        Err(_elapsed) => {
+            let waited = limits::BODY_STALL.as_secs();
+            let error = format!("nothing more of the body came within {waited} s");
+            Err(refuse(StatusCode::REQUEST_TIMEOUT, error))
+        }
+    }
 }
 
 impl Sent {

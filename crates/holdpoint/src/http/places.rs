@@ -1,0 +1,280 @@
+//! Who is connected: a bound on connections, and who makes room when it is reached.
+//!
+//! A connection without a request under way can be closed: its client opens another when it needs one.
+//! So when all places are taken, the one that has been idle longest goes. Only where every connection
+//! is busy do new ones wait, and whoever waited in vain is told so.
+
+use std::{
+    collections::HashMap,
+    convert::Infallible,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
+    },
+    task::{Context, Poll},
+    time::{Duration, Instant},
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes, HttpBody},
+    extract::Request,
+    response::Response,
+};
+use futures::{future::BoxFuture, task::AtomicWaker};
+use holdpoint_engine::limits;
+use http_body::{Frame, SizeHint};
+use tokio::{sync::Notify, time::timeout_at};
+use tower::Service;
+
+use super::listen::Connection;
+
+/// All places of one process.
+pub(crate) struct Places {
+    limit: usize,
+    taken: Mutex<Taken>,
+    /// Somebody left, or has no request under way any more.
+    freed: Notify,
+}
+
+#[derive(Default)]
+struct Taken {
+    next: u64,
+    all: HashMap<u64, Arc<Place>>,
+}
+
+/// One connection's place.
+pub(crate) struct Place {
+    number: u64,
+    places: Arc<Places>,
+    /// Requests under way; HTTP/1 has one at a time.
+    requests: AtomicUsize,
+    /// Bytes that came since the last request began: the head of the next.
+    head: AtomicUsize,
+    idle_since: Mutex<Instant>,
+    closing: AtomicBool,
+    /// The connection, when it waits for its next request.
+    reader: AtomicWaker,
+}
+
+impl Places {
+    pub(crate) fn new() -> Arc<Places> {
+        Arc::new(Places { limit: limit(), taken: Mutex::default(), freed: Notify::new() })
+    }
+
+    /// A place, at once or within `wait`.
+    pub(super) async fn enter(self: &Arc<Self>, wait: Duration) -> Option<Arc<Place>> {
+        let deadline = tokio::time::Instant::now() + wait;
+        loop {
+            let mut freed = std::pin::pin!(self.freed.notified());
+            // From here on nothing is missed that happens after the look.
+            freed.as_mut().enable();
+            if let Some(place) = self.look() {
+                return Some(place);
+            }
+            timeout_at(deadline, freed).await.ok()?;
+        }
+    }
+
+    fn look(self: &Arc<Self>) -> Option<Arc<Place>> {
+        let mut taken = self.taken();
+        if taken.all.len() >= self.limit {
+            let idle = taken.all.values().filter(|place| place.requests.load(Relaxed) == 0);
+            let longest = idle.min_by_key(|place| place.idle_since()).map(|place| place.number)?;
+            taken.all.remove(&longest)?.close();
+        }
+        taken.next += 1;
+        let place = Arc::new(Place {
+            number: taken.next,
+            places: Arc::clone(self),
+            requests: AtomicUsize::new(0),
+            head: AtomicUsize::new(0),
+            idle_since: Mutex::new(Instant::now()),
+            closing: AtomicBool::new(false),
+            reader: AtomicWaker::new(),
+        });
+        taken.all.insert(place.number, Arc::clone(&place));
+        Some(place)
+    }
+
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Half of the files that this process may open: programs, stores and pipes need theirs.
+fn limit() -> usize {
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let files = files.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
+    limits::HTTP_CONNECTIONS.min(files / 2)
+}
+
+impl Place {
+    /// Whether the connection is to end; else whoever asks is woken when it is.
+    pub(super) fn poll_closing(&self, cx: &Context<'_>) -> bool {
+        self.reader.register(cx.waker());
+        self.closing.load(Relaxed)
+    }
+
+    /// How many bytes may be read now; none means that a head never ends.
+    pub(super) fn room(&self) -> usize {
+        if self.requests.load(Relaxed) > 0 {
+            return usize::MAX;
+        }
+        limits::HEAD_BYTES.saturating_sub(self.head.load(Relaxed))
+    }
+
+    pub(super) fn came(&self, bytes: usize) {
+        if self.requests.load(Relaxed) == 0 {
+            self.head.fetch_add(bytes, Relaxed);
+        }
+    }
+
+    /// The connection is gone.
+    pub(super) fn leave(&self) {
+        self.places.taken().all.remove(&self.number);
+        self.places.freed.notify_waiters();
+    }
+
+    fn close(&self) {
+        self.closing.store(true, Relaxed);
+        self.reader.wake();
+    }
+
+    fn idle_since(&self) -> Instant {
+        *self.idle_since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request under way, until its answer is made.
+struct Busy(Arc<Place>);
+
+impl Busy {
+    fn new(place: Arc<Place>) -> Busy {
+        place.requests.fetch_add(1, Relaxed);
+        place.head.store(0, Relaxed);
+        Busy(place)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        *self.0.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.0.requests.fetch_sub(1, Relaxed);
+        self.0.places.freed.notify_waiters();
+    }
+}
+
+/// What answers the requests of one connection, and knows whether one is under way.
+#[derive(Clone)]
+pub(crate) struct Seated {
+    router: Router,
+    place: Arc<Place>,
+}
+
+impl Seated {
+    pub(crate) fn new(router: Router, connection: &Connection) -> Seated {
+        Seated { router, place: Arc::clone(connection.place()) }
+    }
+}
+
+impl Service<Request> for Seated {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Service::<Request>::poll_ready(&mut self.router, cx)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let busy = Busy::new(Arc::clone(&self.place));
+        let answer = self.router.call(request);
+        Box::pin(async move {
+            let response = answer.await?;
+            if response.body().size_hint().exact().is_some() {
+                return Ok(response);
+            }
+            Ok(response.map(|body| Body::new(Stream { body, _busy: busy })))
+        })
+    }
+}
+
+/// An answer that is written while it is made, and keeps its connection busy for as long.
+struct Stream {
+    body: Body,
+    _busy: Busy,
+}
+
+impl HttpBody for Stream {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        HttpBody::size_hint(&self.body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(limit: usize) -> Arc<Places> {
+        Arc::new(Places { limit, taken: Mutex::default(), freed: Notify::new() })
+    }
+
+    #[tokio::test]
+    async fn the_longest_idle_makes_room() {
+        let places = places(2);
+        let first = places.enter(Duration::ZERO).await.unwrap();
+        let second = places.enter(Duration::ZERO).await.unwrap();
+        drop(Busy::new(Arc::clone(&first)));
+        places.enter(Duration::ZERO).await.unwrap();
+        assert!(!first.closing.load(Relaxed) && second.closing.load(Relaxed));
+    }
+
+    #[tokio::test]
+    async fn a_busy_connection_is_not_closed_and_the_next_waits() {
+        let places = places(1);
+        let first = places.enter(Duration::ZERO).await.unwrap();
+        let busy = Busy::new(Arc::clone(&first));
+        assert!(places.enter(Duration::ZERO).await.is_none());
+        let next = tokio::spawn({
+            let places = Arc::clone(&places);
+            async move { places.enter(Duration::from_secs(60)).await }
+        });
+        tokio::task::yield_now().await;
+        drop(busy);
+        assert!(next.await.unwrap().is_some() && first.closing.load(Relaxed));
+    }
+
+    #[tokio::test]
+    async fn who_leaves_makes_room() {
+        let places = places(1);
+        let first = places.enter(Duration::ZERO).await.unwrap();
+        let _busy = Busy::new(Arc::clone(&first));
+        first.leave();
+        assert!(places.enter(Duration::ZERO).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_head_has_an_end() {
+        let place = places(1).enter(Duration::ZERO).await.unwrap();
+        place.came(limits::HEAD_BYTES);
+        assert_eq!(place.room(), 0);
+        let _busy = Busy::new(Arc::clone(&place));
+        assert_eq!(place.room(), usize::MAX);
+    }
+}
