@@ -25,6 +25,9 @@ pub enum DecodeError {
     TooLarge { bytes: usize, head: String },
     #[error("a message of {bytes} bytes is not JSON: {problem}")]
     NotJson { bytes: usize, problem: String, head: String },
+    /// A process that is killed while it writes: nothing is wrong with the stream.
+    #[error("the end came after {got} of a message's {bytes} bytes")]
+    CutOff { got: usize, bytes: usize },
 }
 
 /// Header and body in one buffer, so that they leave in one write: two small writes cost 40 ms on a
@@ -137,9 +140,19 @@ impl Decoder {
     /// At the end of the stream: what was left over, if anything.
     pub fn finish(&mut self) -> Option<DecodeError> {
         let left = self.buffer.len() - self.start;
-        self.discard(left);
-        self.state = State::Header;
-        self.report()
+        match std::mem::replace(&mut self.state, State::Header) {
+            State::Header => {
+                self.discard(left);
+                self.report()
+            }
+            State::Body { bytes } => {
+                self.start += left;
+                Some(DecodeError::CutOff { got: left, bytes })
+            }
+            State::Skip { bytes, left, .. } => {
+                Some(DecodeError::CutOff { got: bytes - left, bytes })
+            }
+        }
     }
 
     /// Looks for a header that makes sense, passing over everything else.

@@ -92,13 +92,20 @@ impl Reader {
                     self.shared.spoiled(seq, text);
                 }
             }
-            DecodeError::Skipped { .. } => {}
+            DecodeError::Skipped { .. } | DecodeError::CutOff { .. } => {}
         }
     }
 
     fn end_of_stream(&mut self) -> String {
         match self.decoder.finish() {
             None => "the adapter ended the connection".to_owned(),
+            Some(cut @ DecodeError::CutOff { .. }) => {
+                if let Some(tape) = &self.shared.tape {
+                    tape.noise(&cut.to_string());
+                }
+                tracing::debug!(%cut, "the adapter ended within a message");
+                "the adapter ended the connection within a message".to_owned()
+            }
             Some(rest) => {
                 self.garbage(&rest);
                 "the adapter ended the connection within a message".to_owned()

@@ -116,6 +116,14 @@ fn a_length_that_is_too_short_loses_only_its_own_message() {
 }
 
 #[test]
+fn an_end_within_a_message_says_how_much_had_come() {
+    check(
+        "Content-Length: 30\r\n\r\n{\"a\":1",
+        expect!["! end: the end came after 6 of a message's 30 bytes"],
+    );
+}
+
+#[test]
 fn a_body_that_is_too_large_is_passed_over() {
     check(
         format!("Content-Length: 500\r\n\r\n{}Content-Length: 1\r\n\r\n1", "x".repeat(500)),
