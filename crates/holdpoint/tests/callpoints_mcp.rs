@@ -116,6 +116,20 @@ fn every_tool_is_listed_once_with_a_schema() {
     assert_eq!(required("breakpoint_get_call_records"), json!([]));
 }
 
+/// Also when they have nothing to say, or are told too little: `call` looks at the form.
+#[test]
+fn every_tool_answers_with_one_text_that_is_json() {
+    let mut stage = Stage::new();
+    for tool in TOOLS {
+        // Without a name it is the tool of the line breakpoints, which speaks in words.
+        let named = tool == "breakpoint_remove";
+        let arguments = if named { json!({ "function_name": "f" }) } else { json!({}) };
+        let (is_error, answer) = stage.call(tool, arguments);
+        assert!(answer.is_object(), "{tool}: {answer}");
+        assert_eq!(is_error, answer.get("error").is_some(), "{tool}: {answer}");
+    }
+}
+
 #[test]
 fn breakpoints_are_added_listed_and_removed() {
     let mut stage = Stage::new();
@@ -199,6 +213,8 @@ fn behaviors_are_set_and_checked() {
 #[test]
 fn a_replacement_needs_equal_signatures() {
     let mut stage = Stage::new();
+    let none = json!({ "functions": [], "signatures": {}, "metadata": {} });
+    assert_eq!(stage.ok("breakpoint_list_functions", json!({})), none);
     let set = |stage: &mut Stage, to: &str| {
         let arguments = json!({ "function_name": "f", "replacement_function": to });
         stage.call("breakpoint_set_replacement", arguments)
@@ -222,6 +238,10 @@ fn a_replacement_needs_equal_signatures() {
     assert_eq!(functions["functions"], json!(["f", "g", "h"]));
     assert_eq!(functions["signatures"]["h"], "(a, b)");
     assert_eq!(functions["metadata"], json!({}));
+    let more = json!({ "function_name": "k", "function_metadata": { "module": "shop" } });
+    stage.wire.ok("/api/functions", more);
+    let functions = stage.ok("breakpoint_list_functions", json!({}));
+    assert_eq!(functions["metadata"]["k"]["module"], "shop");
 }
 
 #[test]
@@ -329,7 +349,8 @@ fn records_are_the_newest_with_their_number() {
     assert_eq!(two["calls"][0]["pretty_result"], 119);
     let next = get(&mut stage, json!({ "function_name": "f", "limit": 2, "before": two["next"] }));
     assert_eq!(next["calls"][0]["pretty_result"], 117);
-    assert_eq!(get(&mut stage, json!({ "since": middle }))["total_count"], 1);
+    let one = get(&mut stage, json!({ "since": middle }));
+    assert_eq!((&one["total_count"], &one["truncated"]), (&json!(1), &json!(false)));
     assert_eq!(get(&mut stage, json!({ "until": middle }))["total_count"], 120);
     // By default an answer is short, and says how to go on.
     let short = get(&mut stage, json!({}));
@@ -368,6 +389,21 @@ fn captured_values_are_looked_into() {
     assert_eq!(failed["attributes"], json!({}));
 }
 
+/// What the public client sends in place of an object that does not pickle.
+#[test]
+fn an_object_that_does_not_pickle_can_be_looked_into() {
+    let mut stage = Stage::new();
+    stage.ok("breakpoint_set_default_behavior", json!({ "behavior": "go" }));
+    let mut shop = Shop::start(stage.wire.port);
+    shop.run("identity(client.Unpicklable('socket'))");
+    let records = stage.ok("breakpoint_get_call_records", json!({ "function_name": "identity" }));
+    let cid = records["calls"][0]["args"][0]["cid"].clone();
+    let found = stage.ok("breakpoint_inspect_object", json!({ "cid": cid }));
+    assert_eq!(found["cid"], cid);
+    assert!(found["repr"].as_str().unwrap().contains("Socket"), "{found}");
+    assert!(found["attributes"].to_string().contains("80"), "{found}");
+}
+
 /// B5, with a real program: an agent evaluates in it, and sees what a person sees.
 #[test]
 fn an_agent_evaluates_in_a_paused_program() {
@@ -391,6 +427,8 @@ fn an_agent_evaluates_in_a_paused_program() {
     assert_eq!((&first["output"], &first["is_error"]), (&json!("4"), &json!(false)));
     assert_eq!(first["stdout"], "");
     let session = first["session_id"].clone();
+    let (_, printed) = eval(&mut stage, json!({ "expression": "print('hello')" }));
+    assert_eq!((&printed["stdout"], &printed["is_error"]), (&json!("hello\n"), &json!(false)));
     let (_, second) = eval(&mut stage, json!({ "expression": "1/0", "session_id": session }));
     assert_eq!(second["session_id"], session);
     assert_eq!(
@@ -408,6 +446,8 @@ fn an_agent_evaluates_in_a_paused_program() {
     // The agent decides; the program has it.
     stage.ok("breakpoint_continue", json!({ "pause_id": id, "modified_args": [40, 2] }));
     assert_eq!(shop.line(), "= 42");
+    let never = json!({ "pause_id": "none", "expression": "1" });
+    assert_eq!(stage.error("breakpoint_repl_eval", never)["error"], "pause_not_found");
     let gone = eval(&mut stage, json!({ "expression": "1" }));
     assert_eq!((gone.0, &gone.1["error"]), (true, &json!("pause_not_found")));
     let record = stage.ok("breakpoint_get_call_records", json!({ "function_name": "add" }));
@@ -479,7 +519,11 @@ fn resources_say_what_the_tools_say() {
     ] {
         assert_eq!(stage.resource(uri), stage.ok(tool, json!({})));
     }
-    assert_eq!(stage.resource("breakpoint://paused")["paused"].as_array().unwrap().len(), 1);
+    let (shown, mut told) =
+        (stage.resource("breakpoint://paused"), stage.ok("breakpoint_list_paused", json!({})));
+    // Time goes on between the two.
+    told["paused"][0]["last_seen_s"] = shown["paused"][0]["last_seen_s"].clone();
+    assert_eq!(shown, told);
     let history = stage.resource("breakpoint://call-history");
     assert_eq!(history["calls"].as_array().unwrap().len(), 50);
     assert_eq!(history["calls"][0]["pretty_args"], json!([59]));
@@ -509,6 +553,8 @@ fn prompts_hold_the_session_and_the_paused_call() {
     let call = text(&get(&mut stage, "inspect-paused-call", json!({ "pause_id": id })));
     assert_eq!((&call["pause_id"], &call["call_data"]["method_name"]), (&json!(id), &json!("f")));
     assert_eq!(call["repl_sessions"], json!([]));
+    assert_eq!(call["call_data"]["pretty_args"], json!([1]));
+    assert!(call["call_data"]["call_site"]["stack_trace"].is_array());
     let none = get(&mut stage, "inspect-paused-call", json!({ "pause_id": "none" }));
     assert!(none["error"]["message"].as_str().unwrap().contains("pause_not_found"));
     assert!(get(&mut stage, "inspect-paused-call", json!({})).get("error").is_some());

@@ -58,6 +58,9 @@ fn everybody_hears_of_a_pause_its_end_and_the_call() {
     assert_eq!((&paused["pause_id"], &paused["method_name"]), (&json!(id), &json!("f")));
     assert_eq!(paused["pause_reason"], "breakpoint");
     assert!(paused["paused_at"].as_f64().unwrap() > 1e9);
+    // Whoever is told can look at once.
+    let listed = stage.agent.call("breakpoint_list_paused", json!({}));
+    assert!(listed["content"][0]["text"].as_str().unwrap().contains(&id), "{listed}");
     stage.wire.ok(&format!("/api/paused/{id}/continue"), json!({ "action": "skip" }));
     let resumed = stage.all_hear("execution_resumed", &|_| true);
     assert_eq!((&resumed["pause_id"], &resumed["action"]), (&json!(id), &json!("skip")));

@@ -17,14 +17,20 @@ fn rows() -> Vec<(usize, &'static str, &'static str)> {
 fn every_test_of_the_seed_has_one_that_exists() {
     let numbers: Vec<usize> = rows().iter().map(|row| row.0).collect();
     assert_eq!(numbers, (1..=135).collect::<Vec<_>>());
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut sources: BTreeMap<&str, String> = BTreeMap::new();
     for (number, _, test) in rows() {
         let (file, function) = test.split_once("::").unwrap_or_default();
-        let source = sources.entry(file).or_insert_with(|| {
-            std::fs::read_to_string(folder.join(format!("{file}.rs"))).unwrap_or_default()
-        });
-        let test = format!("#[test]\nfn {function}() {{");
-        assert!(source.contains(&test), "{number}: no test `{file}::{function}`");
+        let (path, line) = match file.strip_prefix("sdk ") {
+            Some(file) => (format!("tests/sdk/python/{file}.py"), format!("async def {function}(")),
+            None => {
+                let line = format!("#[test]\nfn {function}() {{");
+                (format!("crates/holdpoint/tests/{file}.rs"), line)
+            }
+        };
+        let source = sources
+            .entry(file)
+            .or_insert_with(|| std::fs::read_to_string(root.join(&path)).unwrap_or_default());
+        assert!(source.contains(&line), "{number}: no test `{function}` in {path}");
     }
 }

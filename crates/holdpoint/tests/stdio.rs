@@ -1,6 +1,7 @@
 //! MCP on stdin and stdout, byte by byte.
 
 use std::{
+    io::{Read as _, Write as _},
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::Stdio,
     time::{Duration, Instant},
@@ -268,6 +269,46 @@ fn serve_and_keep_alive_outlive_stdin() {
         rpc.process.signal("TERM");
         assert!(rpc.process.end().0.success());
     }
+}
+
+/// Seed 000: without `--mcp` stdin is nobody's, also beside SSE, and stdout stays empty.
+#[test]
+fn without_the_flag_there_is_no_mcp_on_stdio() {
+    for args in [&["serve", "--port", "0"][..], &["serve", "--mcp-sse", "--port", "0"]] {
+        let mut server = Process::start(BIN, args);
+        let port = server.port();
+        let mut stdin = server.child().stdin.take().unwrap();
+        let hello = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": { "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": { "name": "nobody", "version": "1" } },
+        });
+        // Nobody may be there to take it.
+        writeln!(stdin, "{hello}").ok();
+        drop(stdin);
+        let status = http::get(port, "/mcp/sse").stream().status;
+        assert_eq!(status == 200, args.contains(&"--mcp-sse"), "{args:?}: {status}");
+        assert_eq!(http::get(port, "/healthz").send().status, 200);
+        server.signal("TERM");
+        let mut said = String::new();
+        server.child().stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!(said, "", "{args:?}");
+        assert!(server.end().0.success());
+    }
+}
+
+#[test]
+fn http_is_on_the_port_that_was_asked_for() {
+    // A port that was free a moment ago may be taken by now: one of a few is.
+    let found = (0..5).any(|_| {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let args = ["serve", "--mcp", "--port", &free.to_string()];
+        let mut rpc = Rpc::connect(BIN, &args, NEWEST_WITH_INITIALIZE);
+        let port = rpc.process.port();
+        assert_eq!(http::get(port, "/healthz").send().status, 200);
+        port == free
+    });
+    assert!(found);
 }
 
 /// Node-based clients hand out socket pairs instead of pipes.

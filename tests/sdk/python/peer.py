@@ -14,6 +14,11 @@ STATELESS = "2026-07-28"
 NOTE = "notifications/timeline/note"
 HIT = "notifications/breakpoint/hit"
 STATE = "notifications/debug/session_state"
+PAUSED = "notifications/breakpoint/execution_paused"
+RESUMED = "notifications/breakpoint/execution_resumed"
+COMPLETED = "notifications/breakpoint/call_completed"
+# Those that the protocol does not know.
+OURS = [NOTE, HIT, STATE, PAUSED, RESUMED, COMPLETED]
 LOG = "notifications/message"
 UPDATED = "notifications/resources/updated"
 

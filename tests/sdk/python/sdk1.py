@@ -1,35 +1,26 @@
 """How PyPI `mcp` 1.x does it: handshake revisions only, and cancelling by hand."""
 
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Literal
+from typing import Literal, Union
 
 from mcp import ClientSession, types
 from mcp.shared.exceptions import McpError as ProtocolError
-from pydantic import RootModel
+from pydantic import RootModel, create_model
 
-from peer import HIT, NOTE, STATE, Hello, Inbox, Peer, Pending, Way, wire
+from peer import OURS, Hello, Inbox, Peer, Pending, Way, wire
 from server import Server
 from transport import open_transport
 
 __all__ = ["ProtocolError", "open_peer"]
 
 
-class TimelineNote(types.Notification[dict, Literal["notifications/timeline/note"]]):
-    method: Literal["notifications/timeline/note"] = NOTE
-    params: dict
+def kind(method: str) -> type[types.Notification]:
+    """The type of one of our notifications."""
+    name = "".join(part.title() for part in method.split("/")[1:])
+    return create_model(name, __base__=types.Notification[dict, Literal[method]], method=(Literal[method], method))
 
 
-class BreakpointHit(types.Notification[dict, Literal["notifications/breakpoint/hit"]]):
-    method: Literal["notifications/breakpoint/hit"] = HIT
-    params: dict
-
-
-class SessionState(types.Notification[dict, Literal["notifications/debug/session_state"]]):
-    method: Literal["notifications/debug/session_state"] = STATE
-    params: dict
-
-
-class AnyNotification(RootModel[types.ServerNotificationType | TimelineNote | BreakpointHit | SessionState]):
+class AnyNotification(RootModel[Union[types.ServerNotificationType, *map(kind, OURS)]]):
     pass
 
 

@@ -8,7 +8,7 @@ from mcp.client.extension import ClientExtension, NotificationBinding
 from mcp.client.subscriptions import ResourceUpdated
 from mcp.shared.exceptions import MCPError as ProtocolError
 
-from peer import HIT, NOTE, STATE, STATELESS, UPDATED, Hello, Inbox, Peer, Pending, Way, wire
+from peer import OURS, STATELESS, UPDATED, Hello, Inbox, Peer, Pending, Way, wire
 from server import Server
 from transport import open_transport
 
@@ -34,7 +34,7 @@ class OurNotifications(ClientExtension):
 
             return NotificationBinding(method=method, params_type=AnyParams, handler=hear)
 
-        return [bound(method) for method in [NOTE, HIT, STATE]]
+        return [bound(method) for method in OURS]
 
 
 class Peer2(Peer):

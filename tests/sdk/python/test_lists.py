@@ -4,6 +4,7 @@ import json
 import subprocess
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from client import WAYS, ProtocolError, connect
 from peer import HANDSHAKE, prompt_ref, template_ref
@@ -25,6 +26,8 @@ async def test_every_tool_says_what_it_does_and_takes(server, way):
     for tool in tools.values():
         assert len(tool["description"]) > 20
         assert tool["inputSchema"]["type"] == "object"
+        Draft202012Validator.check_schema(tool["inputSchema"])
+        assert set(tool["inputSchema"].get("required", [])) <= set(tool["inputSchema"].get("properties", {}))
         assert "outputSchema" not in tool
         assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
     ours = ["server_status", "timeline_query", "timeline_note"]
