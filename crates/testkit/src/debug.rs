@@ -17,6 +17,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
+    packages::installed,
     process::Process,
     rpc::{Rpc, text},
     until,
@@ -311,7 +312,6 @@ pub fn program(text: &str) -> (tempfile::TempDir, PathBuf) {
 /// What Python tests share: the interpreter, and the debugger that Holdpoint provides for it.
 pub struct Python {
     bin: String,
-    folder: PathBuf,
     /// `debugpy` of every home.
     pub debuggers: PathBuf,
     /// The interpreter behind `python3`, without a version manager's script in between.
@@ -327,7 +327,7 @@ pub fn python(bin: &str, folder: &str) -> &'static Python {
         std::fs::create_dir_all(&debuggers).unwrap();
         let _held = held(&folder.join("debugpy.lock"));
         let path = ask_python("import sys; print(sys.executable)");
-        let python = Python { bin: bin.to_owned(), folder, debuggers, path };
+        let python = Python { bin: bin.to_owned(), debuggers, path };
         let mut debug = python.start();
         // A download may take long; the launch keeps telling that it is alive.
         let (_folder, program) = program("print('ready')\n");
@@ -356,22 +356,15 @@ impl Python {
         self.start_with(&[])
     }
 
-    /// A folder from which Python imports pytest; empty when it has one already.
+    /// A folder from which Python imports pytest.
     pub fn pytest(&self) -> PathBuf {
-        let folder = self.folder.join("pytest");
-        let _held = held(&self.folder.join("pytest.lock"));
-        let has = ask_python("import importlib.util as u; print(bool(u.find_spec('pytest')))");
-        if has != "True" && !folder.is_dir() {
-            let mut pip = Command::new(&self.path);
-            pip.args(["-m", "pip", "install", "--quiet", "pytest", "--target"]).arg(&folder);
-            assert!(pip.status().unwrap().success(), "pip install pytest");
-        }
-        folder
+        let version = ask_python("import sys; print('python%d.%d' % sys.version_info[:2])");
+        installed("packages-python").join("lib").join(version).join("site-packages")
     }
 }
 
 /// A lock between processes, until dropped.
-pub(crate) fn held(file: &Path) -> File {
+fn held(file: &Path) -> File {
     let held = OpenOptions::new().create(true).truncate(false).write(true).open(file).unwrap();
     held.lock().unwrap();
     held

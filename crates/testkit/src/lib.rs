@@ -16,7 +16,6 @@ pub mod http;
 pub mod listen;
 pub mod node;
 pub mod packages;
-pub mod pip;
 pub mod process;
 pub mod rpc;
 pub mod stage;

@@ -1,8 +1,12 @@
-//! Real packages with their own test suites, copied so that a bug can be planted in them.
+//! Real packages: copied so that a bug can be planted in them, or used as they are by a script.
 //!
 //! `cargo xtask test` installs them; what is missing is a failure, never a skip.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
 
 /// A copy of a package in a folder of its own, where its suite runs as it does at home.
 pub struct Package {
@@ -49,6 +53,34 @@ impl Package {
         let lines = (1..).zip(content.lines()).skip_while(|(_, line)| !line.contains(after));
         let found = lines.skip(1).find(|(_, line)| line.contains(text));
         found.unwrap_or_else(|| panic!("no `{text}` after `{after}` in {file}")).0
+    }
+}
+
+/// A Python that can import packages of the index.
+pub struct Environment {
+    python: PathBuf,
+}
+
+impl Environment {
+    pub fn of(name: &str) -> Environment {
+        Environment { python: installed(name).join("bin").join("python") }
+    }
+
+    /// What a script prints, given this on stdin.
+    #[track_caller]
+    pub fn run(&self, script: &Path, input: &[u8]) -> Vec<u8> {
+        let mut command = Command::new(&self.python);
+        command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1");
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = piped.spawn().expect("a Python");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        let input = input.to_owned();
+        // A script that ends without reading fails below, by its status.
+        let feeder = std::thread::spawn(move || stdin.write_all(&input).ok());
+        let output = child.wait_with_output().unwrap();
+        feeder.join().expect("the feeder ends with the pipe");
+        assert!(output.status.success(), "{} failed", script.display());
+        output.stdout
     }
 }
 

@@ -1,6 +1,7 @@
-//! Real packages with their own test suites, for the tests that debug code nobody here wrote.
+//! Real packages for the tests: some with their own test suites, whose code nobody here wrote and is debugged;
+//! the picklers, whose output is read.
 //!
-//! The tests look for them in these places and copy them before they change anything
+//! The tests look for them in these places, and copy them before they change anything
 //! (`crates/testkit/src/packages.rs`).
 
 use std::path::Path;
@@ -22,6 +23,7 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
     let pins = workspace.root.join("tests").join("packages");
     let python = venv(workspace, "packages-python", &pins.join("python/requirements.txt"))?;
     sources(workspace, &python, &pins.join("python/sources.txt"))?;
+    venv(workspace, "packages-picklers", &pins.join("picklers/requirements.txt"))?;
     // npm's archives are what it installs.
     node_modules(workspace, "packages-node", &pins.join("node"))?;
     runners(workspace, "packages-runners", &pins.join("runners"))?;

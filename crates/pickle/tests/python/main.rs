@@ -14,16 +14,12 @@ use std::{
     sync::OnceLock,
 };
 
-use holdpoint_testkit::pip::{Packages, packages};
+use holdpoint_testkit::packages::Environment;
 use serde_json::Value;
 
-/// The picklers that programs use beside Python's own, and what they are most often given.
-/// numpy is not pinned: which versions there are depends on the Python.
-const PINS: &[&str] = &["dill==0.4.1", "cloudpickle==3.1.2", "numpy"];
-
-fn python() -> &'static Packages {
-    static ONCE: OnceLock<Packages> = OnceLock::new();
-    ONCE.get_or_init(|| packages(env!("CARGO_TARGET_TMPDIR"), "picklers", PINS))
+fn python() -> &'static Environment {
+    static ONCE: OnceLock<Environment> = OnceLock::new();
+    ONCE.get_or_init(|| Environment::of("packages-picklers"))
 }
 
 fn script(name: &str) -> PathBuf {
