@@ -91,11 +91,14 @@ async def test_fifty_calls_at_once_all_get_their_own_answer(server, way):
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 async def test_the_usual_answer_does_not_wait_for_a_delayed_acknowledgement(server, way):
-    taken = []
+    usual = []
     async with connect(server, way) as client:
-        for _ in range(40):
-            started = time.perf_counter()
-            await client.status()
-            taken.append(time.perf_counter() - started)
-    # One costs 40 ms.
-    assert statistics.median(taken) < 0.035
+        # One costs 40 ms and would be there in every round; a busy machine's delays are not.
+        while len(usual) < 20 and min(usual, default=1) >= 0.035:
+            taken = []
+            for _ in range(40):
+                started = time.perf_counter()
+                await client.status()
+                taken.append(time.perf_counter() - started)
+            usual.append(statistics.median(taken))
+    assert min(usual) < 0.035, usual
