@@ -19,8 +19,8 @@ await prepare(served);
 
 export { registerReplacement };
 
-export function configure({ serverUrl } = {}) {
-  if (serverUrl) useServer(serverUrl);
+export function configure({ serverUrl, token } = {}) {
+  if (serverUrl) useServer(serverUrl, token);
   forget();
 }
 

@@ -20,6 +20,8 @@ const identity = {
 const sent = new Set();
 const replacements = new Map();
 const known = new WeakMap();
+const refs = new WeakMap();
+let lastRef = 0;
 
 export const registerReplacement = (name, fn) => void replacements.set(name, fn);
 
@@ -60,7 +62,7 @@ function* introduce(call) {
 
 function* start(call) {
   const target = item({ name: nameOf(call.fn), length: call.fn.length });
-  const args = call.args.map(item);
+  const args = call.args.map(withRef);
   // For an answer that names an argument by its cid. Gone with the call.
   call.live = new Map(args.map(({ cid }, index) => [cid, call.args[index]]));
   const body = {
@@ -84,8 +86,19 @@ function* start(call) {
   return answer.data;
 }
 
-function brief(value) {
-  return sent.has(value.cid) ? { cid: value.cid, serialization_format: "json" } : value;
+function brief({ data, ...value }) {
+  return sent.has(value.cid) ? value : { data, ...value };
+}
+
+// An object has the same number in every call, so that it can be followed while it changes.
+function withRef(value) {
+  return { ...item(value), client_ref: refOf(value) };
+}
+
+function refOf(value) {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return undefined;
+  if (!refs.has(value)) refs.set(value, (lastRef += 1));
+  return refs.get(value);
 }
 
 function remember(cid) {
@@ -187,7 +200,8 @@ function* complete(callId, outcome, undone) {
     });
   } else {
     const { cid, data } = item(outcome.value);
-    Object.assign(body, { status: "success", result_cid: cid, result_data: data, result_serialization_format: "json" });
+    const result_client_ref = refOf(outcome.value);
+    Object.assign(body, { status: "success", result_cid: cid, result_data: data, result_serialization_format: "json", result_client_ref });
   }
   const answer = yield { post: "/api/call/complete", body };
   return answer?.status === 200 ? answer.data : null;

@@ -7,11 +7,11 @@ import { MessageChannel, Worker, receiveMessageOnPort } from "node:worker_thread
 
 export function address() {
   const { env } = process;
-  const named = env.HOLDPOINT_SERVER_URL ?? env.CIDELDILL_SERVER_URL;
+  const named = env.HOLDPOINT_URL ?? env.CIDELDILL_SERVER_URL;
   if (named) return named;
   const files = [
-    join(env.HOLDPOINT_HOME ?? join(homedir(), ".holdpoint"), "port"),
     env.CIDELDILL_PORT_FILE,
+    join(env.HOLDPOINT_HOME ?? join(homedir(), ".holdpoint"), "port"),
     join(env.CIDELDILL_HOME ?? join(homedir(), ".cideldill"), "port"),
   ];
   for (const file of files) {
@@ -20,6 +20,8 @@ export function address() {
   }
   return undefined;
 }
+
+export const token = () => process.env.HOLDPOINT_TOKEN;
 
 function readPort(file) {
   try {
@@ -33,10 +35,9 @@ function readPort(file) {
 export function syncRequests() {
   const source = `
     const { parentPort } = require("node:worker_threads");
-    parentPort.on("message", async ({ port, flag, method, url, body, patience }) => {
+    parentPort.on("message", async ({ port, flag, method, url, headers, body, patience }) => {
       let answer;
       try {
-        const headers = body === undefined ? undefined : { "Content-Type": "application/json" };
         const response = await fetch(url, { method, body, headers, signal: AbortSignal.timeout(patience) });
         answer = { status: response.status, text: await response.text() };
       } catch (error) {
@@ -49,10 +50,10 @@ export function syncRequests() {
   const worker = new Worker(source, { eval: true, execArgv: [], env: { ...process.env, NODE_OPTIONS: "" } });
   // It must not keep the program alive.
   worker.unref();
-  return (method, url, body, patience) => {
+  return (method, url, headers, body, patience) => {
     const flag = new Int32Array(new SharedArrayBuffer(4));
     const { port1, port2 } = new MessageChannel();
-    worker.postMessage({ port: port2, flag, method, url, body, patience }, [port2]);
+    worker.postMessage({ port: port2, flag, method, url, headers, body, patience }, [port2]);
     const woken = Atomics.wait(flag, 0, 0, patience + 1_000);
     const answer = woken === "timed-out" ? null : receiveMessageOnPort(port1)?.message;
     port1.close();

@@ -1,6 +1,7 @@
 // What a program sees of the client when nobody decides otherwise, and what an expression sees of the program.
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { after, before, test } from "node:test";
 
 import { configure, debugCall, withDebug } from "../debug-client.js";
@@ -66,6 +67,37 @@ test("arguments, this and identity are untouched", async () => {
   assert.equal(cart.put, cart.put);
   const { calls } = await server.tool("breakpoint_get_call_records", { function_name: "cart.put" });
   assert.equal(calls.length, 1);
+});
+
+test("an object is followed through calls while it changes", async () => {
+  const order = { items: 0 };
+  const fill = (it) => { it.items += 1; return it; };
+  await debugCall("fill", fill, order);
+  await debugCall("fill", fill, order);
+  const [second, first] = await server.records("fill");
+  const ref = first.args[0].client_ref;
+  assert.ok(ref > 0);
+  assert.equal(second.args[0].client_ref, ref);
+  const { history } = await server.rest("GET", `/api/objects/${first.process_key}/${ref}/history`);
+  assert.deepEqual(history.map(({ role, pretty }) => [role, pretty.items]).sort(), [["arg", 0], ["arg", 1], ["result", 1], ["result", 2]]);
+});
+
+test("a server with a token is spoken to with it", async (t) => {
+  const guarded = await Server.start("--token", "secret");
+  t.after(() => guarded.stop());
+  const program = (env) => new Promise((done) => {
+    const client = new URL("../debug-client.js", import.meta.url).href;
+    const source = `import { debugCall, debugCallSync, withDebug } from "${client}"; withDebug("ON");
+      console.log(await debugCall("guarded", (n) => n, 1), debugCallSync("guarded", (n) => n, 2));`;
+    const options = { env: { PATH: process.env.PATH, HOLDPOINT_URL: guarded.url, ...env } };
+    execFile(process.execPath, ["--input-type=module", "-e", source], options, (_, stdout, stderr) => done({ stdout, stderr }));
+  });
+  assert.deepEqual(await program({ HOLDPOINT_TOKEN: "secret" }), { stdout: "1 2\n", stderr: "" });
+  const refused = await program({});
+  assert.equal(refused.stdout, "1 2\n");
+  assert.match(refused.stderr, /^holdpoint: http:\/\/localhost:\d+ refuses \(401 .*token.*\); calls run on without it\n$/);
+  const response = await fetch(`${guarded.url}/api/calls`, { headers: { Authorization: "Bearer secret" } });
+  assert.equal((await response.json()).total_count, 2);
 });
 
 test("a server that was started anew is given the values again", async () => {

@@ -114,6 +114,8 @@ pub(crate) fn router(app: App, guard: Guard, with_sse: bool) -> Router {
         .split_for_parts()
         .0
         .route("/openapi.json", get(|| std::future::ready(Json(document()))))
+        // Where existing tools look for it.
+        .route("/api/openapi.json", get(|| std::future::ready(Json(document()))))
         .with_state(app.clone())
         .route_service("/mcp", mcp::http::service(&app))
         .route_layer(middleware::from_fn(mcp::http::lenient));
