@@ -137,7 +137,19 @@ fn breakpoints_are_added_listed_and_removed() {
         json!({ "breakpoints": [], "behaviors": {}, "after_behaviors": {}, "replacements": {} });
     assert_eq!(stage.ok("breakpoint_list_breakpoints", json!({})), empty);
     let added = stage.ok("breakpoint_add", json!({ "function_name": "f" }));
-    assert_eq!(added, json!({ "status": "ok", "function_name": "f" }));
+    // Nobody has such a function: that it is set is not that it works.
+    let note = "no app has registered `f` yet; its calls pause when one does";
+    assert_eq!(added, json!({ "status": "ok", "function_name": "f", "note": note }));
+    let known = json!({ "function_name": "shop.cart:charge", "signature": "(a)" });
+    stage.wire.ok("/api/functions", known);
+    let charge = |name: &str| json!({ "function_name": name });
+    let bound = stage.ok("breakpoint_add", charge("shop.cart:charge"));
+    assert_eq!(bound, json!({ "status": "ok", "function_name": "shop.cart:charge" }));
+    let near = stage.ok("breakpoint_add", charge("chrge"))["note"].clone();
+    assert!(near.as_str().unwrap().ends_with("did you mean `shop.cart:charge`?"), "{near}");
+    for name in ["shop.cart:charge", "chrge"] {
+        stage.ok("breakpoint_remove", charge(name));
+    }
     stage.ok("breakpoint_add", json!({ "function_name": "g", "behavior": "stop" }));
     // Again, it is what it was.
     stage.ok("breakpoint_add", json!({ "function_name": "g" }));
@@ -152,6 +164,7 @@ fn breakpoints_are_added_listed_and_removed() {
     );
     let bad = stage.error("breakpoint_add", json!({ "function_name": "h", "behavior": "odd" }));
     assert_eq!(bad["error"], "invalid_behavior");
+    assert_eq!(bad["message"], "it is stop, go or yield");
     stage.ok("breakpoint_set_after_behavior", json!({ "function_name": "g", "behavior": "stop" }));
     for name in ["g", "never"] {
         let removed = stage.ok("breakpoint_remove", json!({ "function_name": name }));
@@ -291,18 +304,28 @@ fn paused_calls_are_listed_and_decided() {
 fn a_decision_that_cannot_be_is_refused() {
     let mut stage = Stage::new();
     let unknown = stage.error("breakpoint_continue", json!({ "pause_id": "none" }));
-    assert_eq!(unknown, json!({ "error": "pause_not_found", "pause_id": "none" }));
+    assert_eq!(
+        (&unknown["error"], &unknown["pause_id"]),
+        (&json!("pause_not_found"), &json!("none"))
+    );
+    assert!(unknown["hint"].as_str().unwrap().contains("breakpoint_list_paused"));
     let id = stage.pause("f", &[]);
     stage.ok("breakpoint_continue", json!({ "pause_id": id }));
     let again = stage.error("breakpoint_continue", json!({ "pause_id": id }));
-    assert_eq!(again, json!({ "error": "pause_already_resumed", "pause_id": id }));
+    assert_eq!(
+        (&again["error"], &again["pause_id"]),
+        (&json!("pause_already_resumed"), &json!(id))
+    );
     // Also when the call has ended meanwhile: somebody was faster, and the pause was no mistake.
     let started = stage.wire.start("f", &[]);
     let id = started["poll_url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
     stage.ok("breakpoint_continue", json!({ "pause_id": id }));
     stage.wire.complete(&started["call_id"], &json!(1));
     let again = stage.error("breakpoint_continue", json!({ "pause_id": id }));
-    assert_eq!(again, json!({ "error": "pause_already_resumed", "pause_id": id }));
+    assert_eq!(
+        (&again["error"], &again["pause_id"]),
+        (&json!("pause_already_resumed"), &json!(id))
+    );
     let id = stage.pause("f", &[]);
     let odd = stage.error("breakpoint_continue", json!({ "pause_id": id, "action": "explode" }));
     assert_eq!(odd["error"], "invalid_action");
@@ -317,6 +340,24 @@ fn a_decision_that_cannot_be_is_refused() {
     stage.ok("breakpoint_continue", json!({ "pause_id": id, "verbose": true }));
     let nothing = stage.agent.call("breakpoint_no_such", json!({}));
     assert_eq!(nothing["isError"], true);
+}
+
+/// What cannot be changed any more is said, not answered as if it were done.
+#[test]
+fn after_a_call_a_change_is_a_warning() {
+    let mut stage = Stage::new();
+    stage.ok("breakpoint_add", json!({ "function_name": "f", "behavior": "go" }));
+    let started = stage.wire.start("f", &[json!(1)]);
+    let ended = stage.wire.complete(&started["call_id"], &json!(2));
+    assert_eq!(ended["action"], "poll");
+    let waited = stage.agent.call("breakpoint_wait", json!({}));
+    let text = waited["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Call paused after it ran: f(1) → 2\npause_id: "), "{text}");
+    let id = waited["structuredContent"]["data"]["pause_id"].clone();
+    let skip = json!({ "pause_id": id, "action": "skip", "fake_result": 9 });
+    let answer = stage.ok("breakpoint_continue", skip);
+    assert_eq!(answer["action"], "continue");
+    assert!(answer["warning"].as_str().unwrap().contains("nothing was changed"), "{answer}");
 }
 
 /// B8: the newest, with how many there are.
@@ -377,7 +418,7 @@ fn captured_values_are_looked_into() {
     let lost = stage.error("breakpoint_inspect_object", json!({ "cid": id, "path": ".price" }));
     assert_eq!(lost["error"], "path_not_found");
     let none = stage.error("breakpoint_inspect_object", json!({ "cid": "abc" }));
-    assert_eq!(none, json!({ "error": "cid_not_found", "cid": "abc" }));
+    assert_eq!((&none["error"], &none["cid"]), (&json!("cid_not_found"), &json!("abc")));
     let broken = json!({ "cid": cid(b"nonsense"), "data": "bm9uc2Vuc2U=" });
     let body = stage.wire.start_body("f", &[], json!({ "args": [broken] }));
     stage.wire.ok("/api/call/start", body);

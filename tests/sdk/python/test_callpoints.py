@@ -100,10 +100,8 @@ async def test_an_agent_pauses_looks_and_changes(server, way):
         await agent.status()
         with shop(server) as app:
             await prints(app, "6")
-            assert await ask(agent, "breakpoint_add", function_name=PRICE, behavior="stop") == {
-                "status": "ok",
-                "function_name": PRICE,
-            }
+            added = await ask(agent, "breakpoint_add", function_name=PRICE, behavior="stop")
+            assert (added["status"], added["function_name"]) == ("ok", PRICE)
             await ask(agent, "breakpoint_set_after_behavior", function_name=PRICE, behavior="go")
             pause = await paused(agent)
             [listed] = (await ask(agent, "breakpoint_list_paused"))["paused"]

@@ -46,6 +46,11 @@ impl Decision {
         }
     }
 
+    /// Whether it asks for more than to go on.
+    pub fn changes(&self) -> bool {
+        self.word().is_some_and(|word| word != "continue")
+    }
+
     /// The action for an app, or none if it asks for something that there is not.
     pub(super) fn action(&self, call: &Call, moment: Moment, values: &Values) -> Option<Value> {
         let word = self.word()?;

@@ -105,6 +105,7 @@ impl Pause {
         let silent = self.polled.unwrap_or(self.born).elapsed().as_secs_f64();
         json!({
             "id": self.id,
+            "line": self.call.line(),
             "call_data": self.data,
             "paused_at": self.paused_at,
             "repl_sessions": self.sessions,

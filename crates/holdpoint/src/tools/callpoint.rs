@@ -16,15 +16,63 @@ pub(crate) mod set_default_behavior;
 pub(crate) mod set_replacement;
 pub(crate) mod shape;
 
+use std::collections::BTreeMap;
+
+use holdpoint_engine::callpoints::functions::Function;
 use serde_json::{Value, json};
 
-use crate::tool::Reply;
+use crate::tool::{Reply, nearest};
 
-/// `{"error": code}` and what it is about.
+/// `{"error": code}`, what it is about, and the next step.
 pub(crate) fn refuse(code: &str, more: Value) -> Reply {
     let mut error = json!({ "error": code });
     if let (Some(error), Value::Object(more)) = (error.as_object_mut(), more) {
         error.extend(more);
+        if let Some(hint) = hint(code) {
+            error.insert("hint".to_owned(), json!(hint));
+        }
     }
     Reply::Refused(error)
+}
+
+/// A word that is no behavior, and those that are.
+fn no_behavior(word: &str, known: &str) -> Reply {
+    refuse("invalid_behavior", json!({ "behavior": word, "message": format!("it is {known}") }))
+}
+
+fn hint(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "breakpoint_not_found" => {
+            "`breakpoint_add` sets one, `breakpoint_list_breakpoints` lists them"
+        }
+        "pause_not_found" => "`breakpoint_list_paused` lists the calls that are paused now",
+        "pause_already_resumed" => {
+            "somebody was faster; `breakpoint_get_call_records` shows what was decided"
+        }
+        "session_closed" | "session_not_found" => "without `session_id` a new session is opened",
+        "eval_timeout" => {
+            "pass a larger `timeout_s`, or see by `waiting` in `breakpoint_list_paused` \
+            whether the app is still there"
+        }
+        "cid_not_found" => "copy a whole `cid` from a record or a paused call",
+        "signature_mismatch" => {
+            "`breakpoint_list_functions` has the signatures; both must be known and equal"
+        }
+        "too_many_breakpoints" => "`breakpoint_remove` some",
+        _ => return None,
+    })
+}
+
+/// That no app has such a function yet, and which one may be meant: most often the module was left out.
+fn unregistered(name: &str, functions: &BTreeMap<String, Function>) -> Option<String> {
+    let listed = || functions.iter().filter(|(_, it)| it.listed).map(|(known, _)| known.as_str());
+    if listed().any(|known| known == name) {
+        return None;
+    }
+    let short = |name: &str| name.rsplit([':', '.']).next().unwrap_or_default().to_owned();
+    let shorts: Vec<String> = listed().map(short).collect();
+    let near = nearest(&short(name), shorts.iter().map(String::as_str));
+    let meant = listed().find(|known| near.is_some_and(|near| short(known) == near));
+    let meant = meant.map(|known| format!("; did you mean `{known}`?")).unwrap_or_default();
+    Some(format!("no app has registered `{name}` yet; its calls pause when one does{meant}"))
 }

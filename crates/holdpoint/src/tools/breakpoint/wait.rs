@@ -163,10 +163,10 @@ impl Wanted {
         let callpoints = self.app.engine.opened_callpoints().filter(|_| self.takes_calls())?;
         let paused = callpoints.paused();
         let pause = paused.iter().find(|it| it.get("waiting") == Some(&json!(true)))?;
-        let name = pause.get("call_data").and_then(|it| it.get("method_name"));
+        let line = pause.get("line").and_then(Value::as_str);
         Some(Took::Paused {
             pause_id: pause.get("id")?.as_str()?.to_owned(),
-            line: name.and_then(Value::as_str).unwrap_or_default().to_owned(),
+            line: line.unwrap_or_default().to_owned(),
             seq: self.app.engine.log.head(),
         })
     }
@@ -187,11 +187,20 @@ impl Wanted {
     async fn paused(&self, pause_id: &str, line: &str, seq: Seq) -> Result<Reply, Failure> {
         let pause = self.app.engine.callpoints().await.paused_one(pause_id);
         let now = if pause.is_some() { "paused" } else { "resumed" };
-        let hint = "`breakpoint_continue` decides; `breakpoint_repl_eval` evaluates there";
-        let text = format!("Call paused: {line}\npause_id: {pause_id} · {now}\nhint: {hint}");
+        let short = pause.as_ref().map(shape::pause);
+        let site = short.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
+        let site = site.and_then(Value::as_str).map(|it| format!("\ncalled at {it}"));
+        let is_over = pause.as_ref().is_some_and(|it| it.get("phase") == Some(&json!("after")));
+        let (when, hint) = match is_over {
+            true => (" after it ran", "`breakpoint_continue` lets it go on; its outcome stands"),
+            false => ("", "`breakpoint_continue` decides; `breakpoint_repl_eval` evaluates there"),
+        };
+        let site = site.unwrap_or_default();
+        let text =
+            format!("Call paused{when}: {line}{site}\npause_id: {pause_id} · {now}\nhint: {hint}");
         let data = json!({
             "hit": true, "timed_out": false, "type": "paused_call", "pause_id": pause_id,
-            "state": now, "pause": pause.as_ref().map(shape::pause), "seq": seq,
+            "state": now, "pause": short, "seq": seq,
         });
         Ok(Answer::new(text, &data)?.into())
     }

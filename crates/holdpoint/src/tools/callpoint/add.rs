@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::{no_behavior, refuse, unregistered};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -39,11 +39,19 @@ impl Tool for Add {
             None => None,
             Some(word) => match Behavior::before(word) {
                 Some(before) => Some(before),
-                None => return Ok(refuse("invalid_behavior", json!({ "behavior": word }))),
+                None => return Ok(no_behavior(word, "stop, go or yield")),
             },
         };
-        match app.engine.callpoints().await.add(&function_name, before).await {
-            Ok(()) => Ok(Reply::Json(json!({ "status": "ok", "function_name": function_name }))),
+        let callpoints = app.engine.callpoints().await;
+        match callpoints.add(&function_name, before).await {
+            Ok(()) => {
+                let mut answer = json!({ "status": "ok", "function_name": function_name });
+                let note = unregistered(&function_name, &callpoints.functions());
+                if let (Some(answer), Some(note)) = (answer.as_object_mut(), note) {
+                    answer.insert("note".to_owned(), json!(note));
+                }
+                Ok(Reply::Json(answer))
+            }
             Err(_full) => Ok(refuse("too_many_breakpoints", json!({}))),
         }
     }

@@ -68,12 +68,19 @@ impl Tool for Continue {
             ..Decision::default()
         };
         let about = json!({ "pause_id": pause_id });
+        let wants_change = decision.changes();
         match callpoints.resume(&pause_id, &decision).await {
             Resumed::Done { action } => {
                 let mut answer = json!({ "status": "ok", "pause_id": pause_id, "action": action });
-                if unknown && let Some(answer) = answer.as_object_mut() {
-                    let text = "no app has registered the replacement function; the call may fail";
-                    answer.insert("warning".to_owned(), json!(text));
+                let warning = if wants_change && action == "continue" {
+                    "the call had run already: it goes on with its own outcome, and nothing was changed"
+                } else if unknown {
+                    "no app has registered the replacement function; without it the call runs as written"
+                } else {
+                    return Ok(Reply::Json(answer));
+                };
+                if let Some(answer) = answer.as_object_mut() {
+                    answer.insert("warning".to_owned(), json!(warning));
                 }
                 Ok(Reply::Json(answer))
             }

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::{no_behavior, refuse};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -32,7 +32,7 @@ impl Tool for SetAfterBehavior {
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let Params { function_name, behavior: word } = params;
         let Some(behavior) = Behavior::after(&word) else {
-            return Ok(refuse("invalid_behavior", json!({ "behavior": word })));
+            return Ok(no_behavior(&word, "stop, go, exception, stop_exception or yield"));
         };
         let changed = app.engine.callpoints().await.set_after(&function_name, behavior).await;
         if changed.is_err() {

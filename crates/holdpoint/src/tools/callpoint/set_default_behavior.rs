@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::no_behavior;
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -29,7 +29,7 @@ impl Tool for SetDefaultBehavior {
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let Some(behavior) = Behavior::default(&params.behavior) else {
-            return Ok(refuse("invalid_behavior", json!({ "behavior": params.behavior })));
+            return Ok(no_behavior(&params.behavior, "stop, go, exception or stop_exception"));
         };
         app.engine.callpoints().await.set_default_behavior(behavior).await;
         Ok(Reply::Json(json!({ "status": "ok", "behavior": behavior.as_str() })))

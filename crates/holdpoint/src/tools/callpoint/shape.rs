@@ -107,7 +107,11 @@ pub(crate) fn call(data: &Value) -> Value {
 
 /// Of a reference to a value, what leads to it.
 fn bare(item: &Value) -> Value {
-    json!({ "cid": item.get("cid"), "client_ref": item.get("client_ref") })
+    let mut bare = json!({ "cid": item.get("cid") });
+    if let (Some(bare), Some(client_ref)) = (bare.as_object_mut(), item.get("client_ref")) {
+        bare.insert("client_ref".to_owned(), client_ref.clone());
+    }
+    bare
 }
 
 /// The innermost frames; how many there are.
