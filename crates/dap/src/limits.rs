@@ -24,8 +24,9 @@ pub const OUTBOX: usize = 64;
 /// stray one. The oldest is dropped first.
 pub const FORGOTTEN: usize = 1024;
 /// Messages that wait in the inbox. Full means that nobody listens: we stop reading, and the
-/// adapter has to wait.
-pub const INBOX: usize = 1024;
+/// adapter has to wait. Few, because a message may carry a hundred hits of a tracepoint, and what
+/// follows them waits behind.
+pub const INBOX: usize = 64;
 /// KiB of messages that wait in the inbox, because one message can be very large.
 pub const INBOX_KIB: u32 = 32 * 1024;
 

@@ -123,8 +123,9 @@ pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 
 // Sessions.
 
-/// Messages that wait for a session, or from a process. Full means that somebody is stuck.
-pub const MAILBOX: usize = 1_024;
+/// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever
+/// sends waits.
+pub const MAILBOX: usize = 64;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
 /// How long a program may take to come under control: a cold interpreter on a loaded machine.
@@ -174,7 +175,9 @@ pub const TRACE_BATCH: usize = 128;
 /// Hits that come closer together than this go out together: a hit that comes alone is not kept back.
 pub const TRACE_EVERY: Duration = Duration::from_millis(2);
 /// Batches of one program that may be on their way to us; a faster program waits, and loses none.
-pub const TRACE_ROOM: usize = 64;
+pub const TRACE_ROOM: usize = 8;
+/// How long a program that ends waits for each of these batches to leave it.
+pub const TRACE_LAST: Duration = Duration::from_secs(5);
 /// How long after a batch the rest of it is fetched from a program that passes no more tracepoints.
 pub const TRACE_REST: Duration = Duration::from_millis(10);
 /// How long all expressions of one hit may take together: the program stands meanwhile.

@@ -161,6 +161,7 @@ impl Dap {
             "every": limits::TRACE_EVERY.as_secs_f64(),
             "budget": limits::TRACE_EVALUATE.as_secs_f64(),
             "room": limits::TRACE_ROOM,
+            "last": limits::TRACE_LAST.as_secs_f64(),
         });
         // A forked child has its parent's already.
         let code = format!(

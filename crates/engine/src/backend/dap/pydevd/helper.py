@@ -338,6 +338,7 @@ _EVERY = LIMITS["every"]
 _BUDGET = LIMITS["budget"]
 # Batches that are on their way: a program that is faster than who listens waits, and loses nothing.
 _ROOM = LIMITS["room"]
+_LAST = LIMITS["last"]
 
 _hits = collections.deque()
 _local = threading.local()
@@ -543,9 +544,9 @@ def _at_exit():
         if _process != os.getpid():
             return
         flush()
-        until = time.time() + 5
+        # As long as something goes out: a server that is behind takes its time, one that is gone none.
         taken = 0
-        while taken < _ROOM and _room.acquire(timeout=max(0.0, until - time.time())):
+        while taken < _ROOM and _room.acquire(timeout=_LAST):
             taken += 1
         for _ in range(taken):
             _room.release()
