@@ -48,20 +48,20 @@ def price(index, names):
     return total  # hit
 
 
-def main(hits, file, pause):
+def main(hits, file, pause, group):
     names = ["apple", "pear", "plum", "fig"]
     start = time.perf_counter_ns()
     for index in range(hits):
         price(index, names)
-        if pause:
+        if pause and index % group == 0:
             time.sleep(pause)
     took = time.perf_counter_ns() - start  # next
     with open(file, "w") as out:
         out.write(str(took))
 
 
-main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]))
-for stay in sys.argv[4:]:
+main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), int(sys.argv[4]))
+for stay in sys.argv[5:]:
     # For a debugger that is behind; one more hit says that the time is written.
     price(0, ["fig"])
     time.sleep(float(stay))
@@ -75,18 +75,19 @@ function price(index, names) {
   return total; // hit
 }
 
-function main(hits, file, pause) {
+function main(hits, file, pause, group) {
   const names = ["apple", "pear", "plum", "fig"];
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
   const start = process.hrtime.bigint();
   for (let index = 0; index < hits; index++) {
     price(index, names);
-    if (pause) Atomics.wait(sleeper, 0, 0, pause * 1000);
+    if (pause && index % group === 0) Atomics.wait(sleeper, 0, 0, pause * 1000);
   }
   writeFileSync(file, String(process.hrtime.bigint() - start)); // next
 }
 
-main(Number(process.argv[2]), process.argv[3], Number(process.argv[4]));
+const [hits, file, pause, group] = process.argv.slice(2);
+main(Number(hits), file, Number(pause), Number(group));
 "#;
 
 /// How a language is traced without us: the program, its process group, and what to report.
@@ -97,6 +98,8 @@ struct Language {
     /// In one burst.
     hits: usize,
     per_second: f64,
+    /// Hits between two pauses of a millisecond, where they come steadily: a little above `per_second`.
+    group: usize,
     floor: Floor,
     /// What the floor reports for one expression and for three.
     floor_messages: [&'static str; 2],
@@ -107,6 +110,7 @@ const LANGUAGES: [Language; 2] = [
         name: "Python",
         hits: 20_000,
         per_second: 8_000.0,
+        group: 14,
         floor: python::Session::trace,
         floor_messages: ["total {total}", "total {total} of {label} at {index}"],
     },
@@ -114,6 +118,7 @@ const LANGUAGES: [Language; 2] = [
         name: "Node",
         hits: 8_000,
         per_second: 4_000.0,
+        group: 16,
         floor: node::Session::trace,
         floor_messages: ["total", "total, label, index"],
     },
@@ -164,7 +169,7 @@ impl Loops {
 
 impl Run<'_> {
     fn rows(mut self, server: &Server) -> Result<Vec<Row>> {
-        let Language { name, hits, per_second, .. } = self.language;
+        let Language { name, hits, per_second, group, .. } = self.language;
         let (mut ours, mut floor) = (Loops::default(), Loops::default());
         let mut burst = Heard::default();
         eprintln!("{name}: {TURNS} turns of {hits} hits …");
@@ -173,8 +178,11 @@ impl Run<'_> {
         }
         eprintln!("{name}: {PACED_HITS} hits a millisecond apart …");
         let [one, three] = MESSAGES;
-        let one = self.paced(server, one)?;
-        let three = self.paced(server, three)?;
+        let alone = self.paced(server, one, PACED_HITS, 1)?;
+        let three = self.paced(server, three, PACED_HITS, 1)?;
+        eprintln!("{name}: {hits} hits, up to {group} a millisecond …");
+        let mut steady = Heard::default();
+        steady.add(self.paced(server, one, *hits, *group)?);
         let row = |what: &str, unit, ours, floor, goal| Row {
             what: format!("{name}: {what}"),
             unit,
@@ -212,12 +220,21 @@ impl Run<'_> {
                 raw(0),
                 Goal::AtLeast(*per_second),
             ),
-            late("hit → client in a burst", &burst, 50, Goal::None),
-            late("hit → client in a burst", &burst, 99, Goal::AtMost(LATENCY_GOAL_MS)),
-            late("hit → client, paced", &one, 50, Goal::None),
-            late("hit → client, paced", &one, 99, Goal::AtMost(LATENCY_GOAL_MS)),
-            late("three expressions, paced", &three, 50, Goal::AtMost(THREE_GOAL_MS)),
-            late("three expressions, paced", &three, 99, Goal::None),
+            late("hit → client at full speed", &burst, 50, Goal::None),
+            late("hit → client at full speed", &burst, 99, Goal::None),
+            row(
+                "hits at a steady rate",
+                Unit::PerSecond,
+                steady.rate(),
+                f64::NAN,
+                Goal::AtLeast(*per_second),
+            ),
+            late("hit → client at that rate", &steady, 50, Goal::None),
+            late("hit → client at that rate", &steady, 99, Goal::AtMost(LATENCY_GOAL_MS)),
+            late("hit → client, a hit alone", &alone, 50, Goal::None),
+            late("hit → client, a hit alone", &alone, 99, Goal::AtMost(LATENCY_GOAL_MS)),
+            late("three expressions, alone", &three, 50, Goal::AtMost(THREE_GOAL_MS)),
+            late("three expressions, alone", &three, 99, Goal::None),
         ])
     }
 
@@ -229,7 +246,7 @@ impl Run<'_> {
         burst: &mut Heard,
     ) -> Result<()> {
         let hits = self.language.hits;
-        self.set(hits, 0.0);
+        self.set(hits, 0.0, 1);
         Ours::run(server, &self.target, None)?;
         ours.plain.0.push(self.per_hit(hits)?);
         (self.language.floor)(&self.target, &self.group, None).context("the floor")?;
@@ -258,16 +275,23 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn paced(&mut self, server: &Server, message: &str) -> Result<Heard> {
-        self.set(PACED_HITS, 0.001);
+    /// So many hits, with a pause of a millisecond after each group.
+    fn paced(
+        &mut self,
+        server: &Server,
+        message: &str,
+        hits: usize,
+        group: usize,
+    ) -> Result<Heard> {
+        self.set(hits, 0.001, group);
         let heard = Ours::run(server, &self.target, Some(message))?;
-        heard.is_whole(PACED_HITS)?;
+        heard.is_whole(hits)?;
         Ok(heard)
     }
 
-    fn set(&mut self, hits: usize, pause_s: f64) {
+    fn set(&mut self, hits: usize, pause_s: f64, group: usize) {
         let file = self.took.display().to_string();
-        self.target.args = vec![hits.to_string(), file, pause_s.to_string()];
+        self.target.args = vec![hits.to_string(), file, pause_s.to_string(), group.to_string()];
     }
 
     fn per_hit(&self, hits: usize) -> Result<Duration> {
