@@ -74,6 +74,10 @@ pub struct App {
     pub seen_at: f64,
 }
 
+/// What [`row`] reads, in this order: by name, each column of each row would be looked for.
+const COLUMNS: &str = "id, call_id, process, name, kind, status, thread, started_at, completed_at, \
+                       line, cids, body";
+
 /// What one commit takes.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -128,7 +132,8 @@ impl Store {
                 counted.push("id < ?", before);
             }
             let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-            let sql = format!("SELECT * FROM calls {} ORDER BY id DESC LIMIT ?", counted.text());
+            let sql =
+                format!("SELECT {COLUMNS} FROM calls {} ORDER BY id DESC LIMIT ?", counted.text());
             counted.values.push(Box::new(limit));
             let mut select = connection.prepare_cached(&sql)?;
             let rows = select.query_map(params_from_iter(&counted.values), row)?;
@@ -140,9 +145,9 @@ impl Store {
     /// The newest record of that call.
     pub async fn call(&self, call_id: String) -> Result<Option<CallRow>, StoreError> {
         self.read("read a call", move |connection| {
-            let mut select = connection.prepare_cached(
-                "SELECT * FROM calls WHERE call_id = ?1 ORDER BY id DESC LIMIT 1",
-            )?;
+            let mut select = connection.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM calls WHERE call_id = ?1 ORDER BY id DESC LIMIT 1"
+            ))?;
             Ok(select.query_row([call_id], row).optional()?)
         })
         .await
@@ -232,21 +237,14 @@ impl Store {
 }
 
 fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(), Refusal> {
-    for value in &batch.values {
-        values::insert(connection, folder, batch.era, value)?;
-    }
-    for cid in &batch.used {
-        values::touch(connection, batch.era, *cid)?;
-    }
+    values::insert(connection, folder, batch.era, &batch.values, &batch.used)?;
     for change in &batch.changes {
         callpoints::apply(connection, change)?;
     }
     for app in &batch.apps {
         save_app(connection, app)?;
     }
-    for call in &batch.calls {
-        insert(connection, batch.era, call)?;
-    }
+    insert(connection, batch.era, &batch.calls)?;
     let mut take = connection.prepare_cached(
         "INSERT INTO snapshots (era, process, client_ref, at, call_id, name, role, place, cid)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -258,15 +256,15 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(),
     Ok(())
 }
 
-fn insert(connection: &Connection, era: i64, it: &Call) -> rusqlite::Result<()> {
-    let cids: Vec<u8> = it.cids.iter().flat_map(|cid| cid.0).collect();
-    connection
-        .prepare_cached(
-            "INSERT INTO calls (era, call_id, process, name, kind, status, thread, started_at,
-                                completed_at, line, cids, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-        )?
-        .execute(params![
+fn insert(connection: &Connection, era: i64, calls: &[Call]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO calls (era, call_id, process, name, kind, status, thread, started_at,
+                            completed_at, line, cids, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?;
+    for it in calls {
+        let cids = it.cids.iter().map(|cid| cid.0).collect::<Vec<_>>().concat();
+        insert.execute(params![
             era,
             it.call_id,
             it.process,
@@ -280,6 +278,7 @@ fn insert(connection: &Connection, era: i64, it: &Call) -> rusqlite::Result<()> 
             cids,
             it.body
         ])?;
+    }
     Ok(())
 }
 
@@ -366,21 +365,20 @@ pub(crate) fn like(word: &str) -> String {
 }
 
 fn row(row: &Row<'_>) -> rusqlite::Result<CallRow> {
-    let cids: Vec<u8> = row.get("cids")?;
-    let (cids, _) = cids.as_chunks::<64>();
+    let (cids, _) = row.get_ref(10)?.as_blob()?.as_chunks::<64>();
     Ok(CallRow {
-        id: row.get("id")?,
-        call_id: row.get("call_id")?,
-        process: row.get("process")?,
-        name: row.get("name")?,
-        kind: row.get("kind")?,
-        status: row.get("status")?,
-        thread: row.get("thread")?,
-        started_at: row.get("started_at")?,
-        completed_at: row.get("completed_at")?,
-        line: row.get("line")?,
+        id: row.get(0)?,
+        call_id: row.get(1)?,
+        process: row.get(2)?,
+        name: row.get(3)?,
+        kind: row.get(4)?,
+        status: row.get(5)?,
+        thread: row.get(6)?,
+        started_at: row.get(7)?,
+        completed_at: row.get(8)?,
+        line: row.get(9)?,
         cids: cids.iter().map(|cid| Cid(*cid)).collect(),
-        body: row.get("body")?,
+        body: row.get(11)?,
     })
 }
 

@@ -163,6 +163,11 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     // A kill of the process loses nothing that was committed; a power cut may lose what came after
     // the last flush, and never the file.
     connection.pragma_update(None, "synchronous", "NORMAL").map_err(sort)?;
+    // Less than nothing: kilobytes, not pages.
+    connection.pragma_update(None, "cache_size", -limits::WRITER_CACHE_KB).map_err(sort)?;
+    connection
+        .pragma_update_and_check(None, "wal_autocheckpoint", limits::WAL_PAGES, |_| Ok(()))
+        .map_err(sort)?;
     connection
         .pragma_update_and_check(None, "journal_size_limit", limits::WAL_BYTES, |_| Ok(()))
         .map_err(sort)

@@ -113,40 +113,37 @@ fn row(row: &Row<'_>) -> rusqlite::Result<Value> {
     })
 }
 
-/// Writes a value, or only notes that it was used again.
+/// Writes values, or only notes that they were used again; then those that are only used.
 pub(crate) fn insert(
     connection: &Connection,
     folder: &Folder,
     era: i64,
-    value: &NewValue,
+    values: &[NewValue],
+    used: &[Cid],
 ) -> Result<(), Refusal> {
-    if touch(connection, era, value.cid)? {
-        return Ok(());
-    }
-    let aside = value.data.len() > limits::INLINE_BYTES && folder.write(value.cid, &value.data);
-    let data = if aside { None } else { Some(&value.data) };
-    connection
-        .prepare_cached(
-            "INSERT INTO captured (head, cid, era, format, size, pretty, data)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            value.cid.head(),
-            value.cid,
-            era,
-            value.format,
-            u64::try_from(value.data.len()).unwrap_or(u64::MAX),
-            value.pretty,
-            data
-        ])?;
-    Ok(())
-}
-
-/// Says whether it is there.
-pub(crate) fn touch(connection: &Connection, era: i64, cid: Cid) -> rusqlite::Result<bool> {
     let mut update = connection
         .prepare_cached("UPDATE captured SET era = max(era, ?3) WHERE head = ?1 AND cid = ?2")?;
-    Ok(update.execute(params![cid.head(), cid, era])? > 0)
+    // Says whether it is there.
+    let mut touch = |cid: Cid| -> rusqlite::Result<bool> {
+        Ok(update.execute(params![cid.head(), cid, era])? > 0)
+    };
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO captured (head, cid, era, format, size, pretty, data)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for NewValue { cid, format, pretty, data } in values {
+        if touch(*cid)? {
+            continue;
+        }
+        let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
+        let aside = data.len() > limits::INLINE_BYTES && folder.write(*cid, data);
+        let data = if aside { None } else { Some(data) };
+        insert.execute(params![cid.head(), cid, era, format, size, pretty, data])?;
+    }
+    for cid in used {
+        touch(*cid)?;
+    }
+    Ok(())
 }
 
 impl Folder {
