@@ -4,6 +4,7 @@
 //! This crate does not know MCP, serving HTTP, JSON schemas or stdout.
 
 pub mod adapter;
+pub mod aside;
 pub mod attach;
 pub mod backend;
 pub mod breakpoints;

@@ -17,7 +17,7 @@ use super::{
     value::{BadItem, Checked, Format, Item},
     verdict::Verdict,
 };
-use crate::limits;
+use crate::{aside::aside, limits};
 
 /// What an app does with a call that begins.
 #[derive(Debug, Clone, PartialEq)]
@@ -371,8 +371,8 @@ async fn look_at(items: &[&Item], lenient: bool) -> Looked {
         return look(items.iter().copied(), lenient, false);
     }
     let items: Vec<Item> = items.iter().map(|item| (*item).clone()).collect();
-    let aside = tokio::task::spawn_blocking(move || look(items.iter(), lenient, true));
-    aside.await.unwrap_or(Looked { found: Vec::new(), bad: Some(BadItem::Dill) })
+    let looked = aside(move || look(items.iter(), lenient, true)).await;
+    looked.unwrap_or(Looked { found: Vec::new(), bad: Some(BadItem::Dill) })
 }
 
 /// Checks values that came without a call; those that are wrong are counted.
@@ -389,7 +389,7 @@ pub(super) async fn look_each(items: Vec<Item>) -> (Vec<Found>, usize) {
     if weight <= limits::ASIDE_BYTES {
         return look();
     }
-    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+    aside(look).await.unwrap_or_default()
 }
 
 fn look<'i>(items: impl Iterator<Item = &'i Item>, lenient: bool, show: bool) -> Looked {

@@ -42,7 +42,7 @@ pub(in crate::http) async fn batch(State(app): State<App>, sent: Sent) -> Respon
         });
         return Json(answer).into_response();
     }
-    let batch = match sent.parse(parse).await {
+    let batch = match sent.parse_batch(parse).await {
         Ok(Some(batch)) => batch,
         Ok(None) => return super::no_identity(),
         Err(refusal) => return refusal,

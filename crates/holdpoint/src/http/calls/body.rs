@@ -16,7 +16,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::StreamExt as _;
-use holdpoint_engine::{callpoints::call::Complete, limits};
+use holdpoint_engine::{aside::aside, callpoints::call::Complete, limits};
 use serde_json::{Value, json};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -133,12 +133,27 @@ impl Sent {
         &self,
         parse: impl FnOnce(&Fields<'_>) -> Option<T> + Send + 'static,
     ) -> Result<Option<T>, Response> {
+        self.look(move |bytes| Fields::read(bytes).map(|fields| parse(&fields))).await
+    }
+
+    /// The same of a batch of records.
+    pub(super) async fn parse_batch<T: Send + 'static>(
+        &self,
+        parse: impl FnOnce(&Fields<'_>) -> Option<T> + Send + 'static,
+    ) -> Result<Option<T>, Response> {
+        self.look(move |bytes| Fields::read_batch(bytes).map(|fields| parse(&fields))).await
+    }
+
+    async fn look<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&[u8]) -> Result<Option<T>, String> + Send + 'static,
+    ) -> Result<Option<T>, Response> {
         let bytes = self.bytes.clone();
-        let work = move || Fields::read(&bytes).map(|fields| parse(&fields));
+        let work = move || look(&bytes);
         let parsed = if self.bytes.len() <= limits::CALL_BODY_SMALL {
             work()
         } else {
-            tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err("it is not JSON".into()))
+            aside(work).await.unwrap_or_else(|| Err("it cannot be read".into()))
         };
         parsed.map_err(|error| {
             let error = json!({ "error": format!("invalid request body: {error}") });

@@ -25,7 +25,12 @@ use serde_json::{Value, value::RawValue};
 pub(crate) struct Fields<'b> {
     bytes: &'b [u8],
     all: Pairs<'b>,
+    /// Of a batch: lists that were taken apart at once, because they are nearly all of it.
+    lists: Vec<(Cow<'b, str>, Vec<&'b RawValue>)>,
 }
+
+/// The lists of a batch.
+const LISTS: [&str; 2] = ["values", "calls"];
 
 /// An object's entries in their order. A dozen are found faster one by one than by a hash.
 #[derive(Default)]
@@ -57,6 +62,35 @@ impl<'de> Deserialize<'de> for Pairs<'de> {
     }
 }
 
+/// An object some of whose entries are lists.
+struct Batch<'b>(Fields<'b>);
+
+impl<'de> Deserialize<'de> for Batch<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Batch<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Batch<'de>, M::Error> {
+                let mut fields = Fields { bytes: &[], all: Pairs::default(), lists: Vec::new() };
+                while let Some(Name(name)) = map.next_key()? {
+                    if LISTS.contains(&&*name) {
+                        fields.lists.push((name, map.next_value()?));
+                    } else {
+                        fields.all.0.push((name, map.next_value()?));
+                    }
+                }
+                Ok(Batch(fields))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
 /// The same for the same bytes, for as long as this process lives.
 pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
     static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -69,17 +103,23 @@ impl<'b> Fields<'b> {
         let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
         match text.trim() {
             "[]" | "null" | "0" | "false" | "\"\"" => {
-                return Ok(Fields { bytes, all: Pairs::default() });
+                return Ok(Fields { bytes, all: Pairs::default(), lists: Vec::new() });
             }
             _ => {}
         }
         let all = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        Ok(Fields { bytes, all })
+        Ok(Fields { bytes, all, lists: Vec::new() })
+    }
+
+    /// The same of a batch, whose lists must be lists.
+    pub(super) fn read_batch(bytes: &'b [u8]) -> Result<Fields<'b>, String> {
+        let Batch(fields) = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        Ok(Fields { bytes, ..fields })
     }
 
     fn of(raw: &'b RawValue) -> Option<Fields<'b>> {
         let all = serde_json::from_str(raw.get()).ok()?;
-        Some(Fields { bytes: raw.get().as_bytes(), all })
+        Some(Fields { bytes: raw.get().as_bytes(), all, lists: Vec::new() })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -122,6 +162,9 @@ impl<'b> Fields<'b> {
     }
 
     pub(super) fn objects(&self, name: &str) -> Vec<Option<Fields<'b>>> {
+        if let Some((_, list)) = self.lists.iter().find(|(known, _)| known == name) {
+            return list.iter().map(|raw| Fields::of(raw)).collect();
+        }
         let list: Option<Vec<&RawValue>> =
             self.raw(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
         list.unwrap_or_default().into_iter().map(Fields::of).collect()
