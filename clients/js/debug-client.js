@@ -5,7 +5,7 @@
 // and without a server everything runs as if this were not here.
 
 import { flow, forget, registerReplacement } from "./debug-client/call.js";
-import { ask, askSync, prepare, useServer } from "./debug-client/server.js";
+import { ask, askSync, prepare, task, useServer } from "./debug-client/server.js";
 import { nameOf } from "./debug-client/values.js";
 
 const served = typeof SERVER_URL === "string" ? SERVER_URL : undefined;
@@ -102,12 +102,16 @@ function className(object) {
 }
 
 function callOf(name, fn, self, args) {
-  return { name, fn, self, args, stack: stack() };
+  return { name, fn, self, args, stack: stack(), task: task() };
 }
 
 // The user's frames, innermost first, in the words of V8 and of the others.
 function stack() {
+  // V8 keeps ten frames, and some of them are ours: the outer ones tell who called whom.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 2 * FRAMES;
   const lines = (new Error().stack ?? "").split("\n");
+  Error.stackTraceLimit = stackTraceLimit;
   const frames = lines.map(frame).filter(Boolean);
   const ours = /\/debug-client(\.js|\/)/;
   return frames.filter(({ filename }) => !ours.test(filename)).slice(0, FRAMES);

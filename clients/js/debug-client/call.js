@@ -4,6 +4,7 @@
 // given the outcome. So the asynchronous and the synchronous client run the very same steps.
 
 import { evaluate, unawaited } from "./repl.js";
+import { runInside } from "./server.js";
 import { describe, item, nameOf } from "./values.js";
 
 const HOLD_S = 10;
@@ -34,7 +35,8 @@ export function* flow(call) {
   const started = yield* start(call);
   if (!started) return yield { run: () => Reflect.apply(call.fn, call.self, call.args) };
   const action = yield* decided(call, started);
-  const outcome = yield { attempt: act(action, call) };
+  const work = act(action, call);
+  const outcome = yield { attempt: () => runInside(call.task, work) };
   const answer = yield* complete(started.call_id, outcome, call.undone);
   if (answer?.action === "poll") yield* decided(call, answer);
   if ("thrown" in outcome) throw outcome.thrown;
@@ -72,6 +74,7 @@ function* start(call) {
     kwargs: {},
     call_site: { timestamp: Date.now() / 1000, page_url: identity.page_url, stack_trace: call.stack },
     ...identity,
+    ...call.task,
     preferred_format: "json",
     client: CLIENT,
   };

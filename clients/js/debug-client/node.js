@@ -1,9 +1,18 @@
 // What only Node has: the port file, and requests that block the thread as a synchronous call must.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { MessageChannel, Worker, receiveMessageOnPort } from "node:worker_threads";
+import { MessageChannel, Worker, receiveMessageOnPort, threadId } from "node:worker_threads";
+
+// The number of the call that is not inside another, in whatever it starts and awaits.
+const inside = new AsyncLocalStorage();
+let lastTask = 0;
+
+export const currentTask = () => ({ thread_id: threadId, task: inside.getStore() ?? (lastTask += 1) });
+
+export const runInTask = ({ task }, work) => inside.run(task, work);
 
 export function address() {
   const { env } = process;

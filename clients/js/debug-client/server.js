@@ -12,6 +12,10 @@ let said = false;
 let node = null;
 let sync = null;
 
+// Which calls are inside which. A page, which has one thread, cannot know more than their times.
+export const task = () => node?.currentTask() ?? { thread_id: 0 };
+export const runInside = (current, work) => (node ? node.runInTask(current, work) : work());
+
 export function useServer(address, secret = token) {
   url = String(address).replace(/\/+$/, "");
   token = secret;

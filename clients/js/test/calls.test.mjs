@@ -69,6 +69,22 @@ test("arguments, this and identity are untouched", async () => {
   assert.equal(calls.length, 1);
 });
 
+test("the tree knows who called whom, also of calls that overlap", async () => {
+  const inner = async (n) => n;
+  const outer = async (n) => {
+    await new Promise((done) => setTimeout(done, 20));
+    return debugCall("inner", inner, await debugCall("inner", inner, n));
+  };
+  const one = async () => debugCall("one", outer, 1);
+  const two = async () => debugCall("two", outer, 2);
+  assert.deepEqual(await Promise.all([one(), two()]), [1, 2]);
+  const [{ process_key }] = await server.records("one");
+  const { calls } = await server.rest("GET", `/api/call-tree/${process_key}`);
+  const parents = calls.filter(({ name }) => name === "inner").map(({ line, parent }) => [line, calls[parent]?.name]);
+  const expected = [["inner(1) → 1", "one"], ["inner(2) → 2", "two"]];
+  assert.deepEqual(parents.sort(), [expected[0], expected[0], expected[1], expected[1]]);
+});
+
 test("an object is followed through calls while it changes", async () => {
   const order = { items: 0 };
   const fill = (it) => { it.items += 1; return it; };

@@ -218,3 +218,33 @@ fn what_is_kept_is_counted_dropped_and_exported() {
     assert!(pruned.starts_with("4 calls"), "{pruned}");
     assert_eq!(wire.get("/api/calls")["total_count"], 0);
 }
+
+/// Apps that name no threads are told apart by their stacks: calls that overlap are not inside each other.
+#[test]
+fn the_tree_tells_overlapping_calls_apart_by_their_stacks() {
+    let (_process, wire) = serve();
+    let frame = |function: &str| json!({ "filename": "app.js", "lineno": 1, "function": function });
+    let begin = |name: &str, frames: Vec<Value>, at: f64| {
+        let site = json!({ "call_site": { "timestamp": at, "stack_trace": frames } });
+        wire.ok("/api/call/start", wire.start_body(name, &[json!(name)], site))["call_id"].clone()
+    };
+    let end = |id: &Value, at: f64| {
+        let mut body = wire.complete_body(id.as_str().unwrap(), &json!("done"));
+        merge(&mut body, json!({ "timestamp": at }));
+        wire.ok("/api/call/complete", body);
+    };
+    let one = begin("one", vec![frame("first"), frame("main")], 10.0);
+    let two = begin("two", vec![frame("second"), frame("main")], 11.0);
+    let inner = begin("inner", vec![frame("one"), frame("first"), frame("main")], 12.0);
+    end(&inner, 13.0);
+    end(&two, 14.0);
+    end(&one, 15.0);
+    let tree = wire.get(&format!("/api/call-tree/{}", wire.process_key()))["calls"].clone();
+    let rows: Vec<(&str, Option<u64>)> = tree
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["name"].as_str().unwrap(), it["parent"].as_u64()))
+        .collect();
+    assert_eq!(rows, [("one", None), ("two", None), ("inner", Some(0))]);
+}

@@ -169,6 +169,7 @@ impl State {
             origin: record.origin,
             ..Call::default()
         };
+        self.place_stack(&mut call, bring);
         let mut given = |call: &mut Call, it: Ref| {
             let (cid, client_ref) = (Some(it.cid), it.client_ref);
             let item = Item { cid, format: Some(format), client_ref, ..Item::default() };
@@ -193,7 +194,6 @@ impl State {
             repl_sessions: Vec::new(),
             failed,
         });
-        self.place_stack(&mut call, bring);
         call
     }
 }

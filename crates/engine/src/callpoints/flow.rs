@@ -188,6 +188,7 @@ impl Callpoints {
         let format = start.format.ok_or(Refused::Format)?;
         let (id, _) = state.flights.next_id();
         let mut call = new_call(&start, id, format);
+        state.place_stack(&mut call, bring);
         let mut found = found.into_iter();
         let mut given = |call: &mut Call, item: &Item| {
             let own = if item.has_data() && item.cid.is_some() { found.next() } else { None };
@@ -197,7 +198,6 @@ impl Callpoints {
         call.args = start.args.iter().map(|item| given(&mut call, item)).collect();
         let named = start.kwargs.iter();
         call.kwargs = named.map(|(name, item)| (name.clone(), given(&mut call, item))).collect();
-        state.place_stack(&mut call, bring);
         state.meet(&start.process, start.page_url.as_deref(), None, bring);
         snapshots(&call, bring);
         Ok((call, start.fingerprint))
@@ -289,6 +289,7 @@ impl Callpoints {
         let mut bring = Bring::default();
         {
             let mut state = self.state();
+            state.place_stack(&mut call, &mut bring);
             let mut found = state.keep(looked.found, &mut bring).into_iter();
             let mut given = |call: &mut Call, item: &Item| {
                 let own = if item.has_data() && item.cid.is_some() { found.next() } else { None };
@@ -297,7 +298,6 @@ impl Callpoints {
             let result = given(&mut call, &event.result);
             let exception = given(&mut call, &event.exception);
             call.end = Some(End { status, completed_at: at, result, exception, ..End::default() });
-            state.place_stack(&mut call, &mut bring);
             state.meet(&process, call.page_url.as_deref(), None, &mut bring);
         }
         let registered = (call.name == "with_debug.register")
@@ -476,7 +476,7 @@ impl State {
         Given { place, odd, format, client_ref }
     }
 
-    /// The stack becomes a value like the others.
+    /// The stack becomes a value like the others, and the first of them: there the tree finds it.
     pub(super) fn place_stack(&mut self, call: &mut Call, bring: &mut Bring) {
         let Some(text) = call.site.stack.take().filter(|text| text.len() > 2) else { return };
         let cid = self.stacks.cid(&text);

@@ -69,7 +69,8 @@ impl Callpoints {
         self.recorder.settle().await;
         let limit = limit.min(limits::TREE_CALLS);
         let (rows, total) = self.store.calls_of(process.to_owned(), limit).await?;
-        let stacks: HashSet<Cid> = rows.iter().filter_map(|row| row.cids.last().copied()).collect();
+        let stacks: HashSet<Cid> =
+            rows.iter().filter_map(|row| row.cids.first().copied()).collect();
         let stacks = self.store.values(stacks.into_iter().collect()).await?;
         // Aside: a tree of ten thousand calls takes a while.
         let built = tokio::task::spawn_blocking(move || tree::build(&rows, &stacks)).await;

@@ -48,7 +48,7 @@ pub(super) fn build(rows: &[CallRow], values: &Values) -> Vec<Node> {
     let mut nodes = Vec::with_capacity(rows.len());
     for (at, row) in rows.iter().enumerate() {
         let thread = row.thread.as_deref();
-        let stack = row.cids.last().copied().filter(|cid| is_stack(cid, values));
+        let stack = row.cids.first().copied().filter(|cid| is_stack(cid, values));
         if let Some(cid) = stack {
             stacks.entry(cid).or_insert_with(|| prefixes(&cid, values));
         }
@@ -143,7 +143,7 @@ mod tests {
                 started_at: start.parse().unwrap(),
                 completed_at: end.parse().unwrap(),
                 line: String::new(),
-                cids: vec![cid],
+                cids: vec![cid, cid_of(b"result")],
                 body: String::new(),
             });
         }
