@@ -60,7 +60,7 @@ async fn put_right(stage: &mut Stage, file: &Path) -> anyhow::Result<()> {
         out::line(format_args!("  {line}"));
     }
     out::line("\nEvery call was recorded; Ann's says what was decided:");
-    let hers = json!({ "function_name": FUNCTION, "search": "ann" });
+    let hers = json!({ "function_name": FUNCTION, "search": "ann", "limit": 1 });
     stage.call("breakpoint_get_call_records", &hers.to_string()).await
 }
 
