@@ -44,10 +44,11 @@ impl Mounted {
 const INSTRUCTIONS: &str = "Holdpoint debugs running programs. `debug_launch` starts one, stopped \
     at its entry; `debug_breakpoint`, `debug_continue` and `debug_step` move it; `debug_stack`, \
     `debug_variables` and `debug_evaluate` look at it; `debug_stop` ends it. `tracepoint_set` \
-    reports values where the program passes, without stopping it. `timeline_query` says what \
-    happened and, with `timeout_s`, waits for what happens next; `timeline_note` tells the \
-    human and other agents what you found. Every answer carries `seq`: pass it as `since` and no \
-    event is missed. Every tool also takes `timeout_s` (seconds) and `budget_tokens` (size of the \
+    reports values where the program passes, without stopping it. Calls of an app under `holdpoint \
+    run` are recorded; `breakpoint_add` pauses a function's, `breakpoint_continue` decides. \
+    `timeline_query` says what happened and, with `timeout_s`, waits for what happens next; \
+    `timeline_note` tells others what you found. Every answer carries `seq`: pass it as `since` and \
+    no event is missed. Every tool also takes `timeout_s` (seconds) and `budget_tokens` (size of the \
     answer). A failure ends with `hint:`, the next step.";
 
 impl Catalogue {
