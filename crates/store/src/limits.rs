@@ -79,7 +79,7 @@ pub const WAL_PAGES: i64 = 4_000;
 pub const WAL_BYTES: i64 = 16 * 1024 * 1024;
 /// Kilobytes of pages that the writer keeps. The index of values is entered at random: with SQLite's own
 /// 2 MB, a batch writes and reads its pages several times, and the system works twice as long.
-pub const WRITER_CACHE_KB: i64 = 8_000;
+pub const WRITER_CACHE_KB: i64 = 6_000;
 
 // Opening.
 

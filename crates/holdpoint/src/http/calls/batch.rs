@@ -42,7 +42,10 @@ pub(in crate::http) async fn batch(State(app): State<App>, sent: Sent) -> Respon
         });
         return Json(answer).into_response();
     }
-    let batch = match sent.parse_batch(parse).await {
+    let parsed = sent.parse_batch(parse).await;
+    // What it said is kept from here on; the text of a full batch is megabytes.
+    drop(sent);
+    let batch = match parsed {
         Ok(Some(batch)) => batch,
         Ok(None) => return super::no_identity(),
         Err(refusal) => return refusal,
