@@ -182,6 +182,9 @@ pub const TRACE_LAST: Duration = Duration::from_secs(5);
 pub const TRACE_REST: Duration = Duration::from_millis(10);
 /// How long all expressions of one hit may take together: the program stands meanwhile.
 pub const TRACE_EVALUATE: Duration = Duration::from_secs(1);
+/// How often an expression may take longer than that before it is not evaluated any more: each time costs
+/// the program as much.
+pub const TRACE_HANGS: u32 = 3;
 /// Classes of exceptions to stop at; each exception is compared with all of them.
 pub const EXCEPTION_TYPES: usize = 64;
 /// Bytes of a program's output kept per session.

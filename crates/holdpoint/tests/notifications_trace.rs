@@ -267,15 +267,51 @@ fn tracepoints_never_end_a_wait() {
     }
 }
 
-/// Edge case: an expression that does not end.
+/// Edge case: an expression that does not end, in a message or as a condition. V8 cannot end what a condition
+/// does, so on Node the program stands for it; the program goes on, unharmed, in either language.
 #[test]
 fn an_expression_that_times_out_is_told_and_the_program_goes_on() {
     let endless = Program {
-        python: "def slow():\n    while True:\n        pass\n\n\ndef work(n):\n    return n  # BP: loop\n\n\nprint(work(3))\n",
-        node: "function slow() {\n  for (;;);\n}\nfunction work(n) {\n  return n; // BP: loop\n}\nconsole.log(work(3));\n",
+        python: "\
+def slow():
+    while True:
+        pass
+
+
+def work(n):
+    try:
+        return n  # BP: loop
+    finally:
+        print('left', n)
+
+
+print([work(n) for n in range(4)])  # BP: end
+",
+        node: "\
+function work(n) {
+  try {
+    return n; // BP: loop
+  } finally {
+    console.log('left', n);
+  }
+}
+
+console.log([0, 1, 2, 3].map(work)); // BP: end
+",
     };
-    let mut stage = Stage::new(BIN, env!("CARGO_TARGET_TMPDIR"), Language::Python, endless);
-    stage.trace("loop", json!({ "log_message": "n is {n}, slow is {slow()}" }));
-    stage.launch(json!({ "timeout_s": 60 })).ended(json!({ "code": 0 }));
-    assert_eq!(heard(&mut stage), [(1, "n is 3, slow is <error: Timeout>".to_owned())]);
+    for language in BOTH {
+        let mut stage = Stage::new(BIN, env!("CARGO_TARGET_TMPDIR"), language, endless);
+        let slow = match language {
+            Language::Python => "slow()",
+            Language::Node => "(() => { for (;;); })()",
+        };
+        let message = format!("n is {{n}}, slow is {{{slow}}}");
+        stage.trace("loop", json!({ "log_message": message }));
+        let said = stage.launch(json!({ "timeout_s": 60 }));
+        said.ended(json!({ "code": 0 })).has(&["left 0", "left 3"]);
+        let expected = (0..4).map(|n| (n + 1, format!("n is {n}, slow is <error: Timeout>")));
+        assert_eq!(heard(&mut stage), expected.collect::<Vec<_>>());
+        let stops = stage.debug.ok("timeline_query", json!({ "since": 0, "kinds": ["stopped"] }));
+        assert_eq!(stops.data["events"], json!([]), "it is no stop");
+    }
 }

@@ -137,11 +137,23 @@ impl Cdp {
             Err(_) => {
                 let patience = limits::ADAPTER_ANSWER;
                 let text = format!("the program did not answer `{}` in {patience:?}", C::METHOD);
-                Err(Failure::new(Code::AdapterFailed, text).hint(
-                    "it may be inside of a call that does not return to JavaScript, such as `execSync`",
-                ))
+                Err(Failure::new(Code::AdapterFailed, text).hint(self.silence()))
             }
         }
+    }
+
+    /// Why the thread may not answer, and what to do.
+    fn silence(&self) -> String {
+        let native =
+            "it may be inside of a call that does not return to JavaScript, such as `execSync`";
+        let traced = self.traces().risk().map(|(id, expression)| {
+            format!(
+                ", or tracepoint {id} evaluates `{}`, which V8 cannot end at a tracepoint: \
+                 `debug_stop` ends the program",
+                crate::budget::cut(&expression, 80)
+            )
+        });
+        format!("{native}{}", traced.unwrap_or_default())
     }
 
     pub async fn resume(&self, _: i64) -> Result<(), Failure> {

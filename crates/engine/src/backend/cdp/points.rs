@@ -75,6 +75,17 @@ impl Points {
         hits
     }
 
+    /// The tracepoints among what was hit, each with the part of V8's that stands for it.
+    pub(super) fn tracing(
+        &self,
+        hit: &[types::BreakpointId],
+    ) -> Vec<(types::BreakpointId, Wanted)> {
+        let all = self.files.values().flatten().filter(|point| point.wanted.trace.is_some());
+        let parts = all.flat_map(|point| point.parts.iter().map(move |part| (part, point)));
+        let hits = parts.filter(|(part, _)| hit.contains(&part.id));
+        hits.map(|(part, point)| (part.id.clone(), point.wanted.clone())).collect()
+    }
+
     /// Where tracepoints lie.
     pub(super) fn places(&self) -> Places {
         let all = self.files.iter().flat_map(|(file, here)| here.iter().map(move |it| (file, it)));

@@ -1,6 +1,8 @@
 //! Tracepoints in Node: a breakpoint whose condition evaluates, reports through a binding, and never holds.
-//! V8 does not stop for it. Hits come in batches; what is left of one is fetched before a stop is told, and a
+//! V8 does not stop for it, but once where it calls something: see [`trial`]. Hits come in batches; what is left of one is fetched before a stop is told, and a
 //! moment after the last batch, for a program that computes on without passing any tracepoint.
+
+mod trial;
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -50,6 +52,14 @@ impl Traces {
     pub(super) fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
+
+    /// The newest expression that calls something, which may not end although it did at first.
+    pub(super) fn risk(&self) -> Option<(BreakpointId, String)> {
+        let all = self.known.iter().rev().flat_map(|((id, _), tracing)| {
+            tracing.template.iter().flat_map(Template::expressions).map(move |it| (*id, it))
+        });
+        all.filter(|(_, it)| trial::may_call(it)).map(|(id, it)| (id, it.to_owned())).next()
+    }
 }
 
 /// The condition of a tracepoint, as V8 is to have it.
@@ -67,11 +77,12 @@ pub(super) fn condition(
     };
     let expressions = template.iter().flat_map(Template::expressions);
     let thunks: Vec<String> = expressions.map(thunk).collect();
+    let risks = trial::risks(condition.as_deref(), tracing);
     let condition = condition.as_deref().map_or_else(|| "null".to_owned(), thunk);
     let test = test.map_or_else(|| "null".to_owned(), |test| format!("n => {test}"));
     format!(
         "globalThis[Symbol.for('holdpoint')]?.pass(\
-             {id}, {generation}, {line}, {multiple}, {max}, {test}, {condition}, [{}])",
+             {id}, {generation}, {line}, {multiple}, {max}, {test}, {condition}, [{}], {risks})",
         thunks.join(", ")
     )
 }
@@ -102,6 +113,7 @@ async fn install(cdp: &Cdp, context_id: Option<ContextId>) -> bool {
         "BATCH": limits::TRACE_BATCH,
         "EVERY": milliseconds(limits::TRACE_EVERY),
         "BUDGET": milliseconds(limits::TRACE_EVALUATE),
+        "HANGS": limits::TRACE_HANGS,
     });
     let expression = format!("{}({}, {limits})", HELPER.trim_end(), Value::from(BINDING));
     let command = Evaluate { expression, context_id, silent: true, ..Evaluate::default() };

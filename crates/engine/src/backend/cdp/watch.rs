@@ -179,7 +179,10 @@ impl Watch {
         Ok(())
     }
 
-    async fn paused(&mut self, paused: Paused) -> Result<(), Unheard> {
+    async fn paused(&mut self, mut paused: Paused) -> Result<(), Unheard> {
+        if self.is_trial(&mut paused).await? {
+            return self.go_past(&paused).await;
+        }
         if self.is_held(&paused).await && !self.is_first_line(&paused) {
             return self.go_past(&paused).await;
         }
@@ -473,7 +476,7 @@ impl Watch {
         }
     }
 
-    async fn tell(&self, signal: Signal) -> Result<(), Unheard> {
+    pub(super) async fn tell(&self, signal: Signal) -> Result<(), Unheard> {
         self.signals.send(signal).await.map_err(|_| Unheard)
     }
 }

@@ -81,6 +81,13 @@ pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Fai
     Ok(fate)
 }
 
+/// What is removed or disabled is so, whether or not every program took it out.
+pub(crate) fn left_in(failure: Option<Failure>) -> Option<String> {
+    let failure = failure?;
+    let hint = failure.hint.map(|it| format!("; {it}")).unwrap_or_default();
+    Some(format!("it is still in a running program: {}{hint}", failure.message))
+}
+
 /// `Breakpoint 1 at orders.py:22 (verified)` with the line's text, or what is wrong.
 pub(crate) fn text(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> String {
     let (head, shown) = match &breakpoint.place {

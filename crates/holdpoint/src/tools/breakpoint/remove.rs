@@ -53,10 +53,11 @@ impl Tool for Remove {
         };
         let removed = breakpoints.remove(id)?;
         app.engine.memory().await.forget(id).await;
-        bind::sync(&app, &removed).await?;
         let kind = if removed.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
         let text = format!("{kind} {id} at {} removed", removed.place);
-        Ok(Answer::new(text, &json!({ "breakpoint_id": id, "removed": true }))?.into())
+        let data = json!({ "breakpoint_id": id, "removed": true });
+        let left = bind::left_in(bind::sync(&app, &removed).await.err());
+        Ok(Reply::from(Answer::new(text, &data)?).with_note(left))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `debug_pause`: stop a running program where it is.
 
-use holdpoint_engine::failure::Failure;
+use holdpoint_engine::failure::{Code, Failure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -29,7 +29,14 @@ impl Tool for Pause {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         let before = session.view().newest;
         let cursor = session.output.cursor();
-        session.pause().await?;
+        let taken = tokio::time::timeout(patience, session.pause()).await;
+        taken.map_err(|_| {
+            let text = format!("the program did not answer within {} s", patience.as_secs_f64());
+            Failure::new(Code::Timeout, text).hint(
+                "it is where its debugger cannot interrupt it, such as in a system call; with a larger \
+                 `timeout_s` the debugger may say more, and `debug_stop` ends it",
+            )
+        })??;
         call.doing(format!("waiting for {} to stop", session.id));
         let found = session.wait(before, patience).await;
         report::outcome(&session, found, cursor, patience).await

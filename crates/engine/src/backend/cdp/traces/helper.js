@@ -1,6 +1,6 @@
 // What of Holdpoint works inside the debugged program: tracepoints are conditions that call `pass` and never
 // hold. Evaluated once in each context; keeps to what it took at that time, whatever the program changes.
-((BINDING, { VALUE, BATCH, EVERY, BUDGET }) => {
+((BINDING, { VALUE, BATCH, EVERY, BUDGET, HANGS }) => {
   const kept = (globalThis[Symbol.for('holdpoint')] ??= { hits: {}, error: undefined });
   const send = globalThis[BINDING];
   if (kept.pass || typeof send !== 'function') return typeof kept.pass;
@@ -125,41 +125,102 @@
     }
   };
 
-  kept.flush = flush;
-  kept.take = take;
-  // Always false: the program goes on.
-  kept.pass = (id, generation, line, multiple, max, test, condition, thunks) => {
-    const name = `${id}:${generation}`;
-    let point = points.get(name);
-    if (point === undefined) points.set(name, (point = { count: 0, reported: 0, where: {} }));
-    if (max > 0 && point.reported >= max) return false;
-    const at = now();
-    let values;
-    try {
-      if (condition !== null && !condition()) return false;
-    } catch (error) {
-      // Nobody would learn of it otherwise.
-      values = thunks.map(() => failed(error));
-    }
-    const count = ++point.count;
-    if (test !== null && !test(count)) return false;
-    if (multiple > 0 && count % multiple !== 0) return false;
+  const report = (point, [id, generation, line], at, values) => {
+    point.count++;
     point.reported++;
-    if (values === undefined) {
-      values = [];
-      // What takes long cannot be ended here; what comes after it can be left out.
-      for (let i = 0; i < thunks.length; i++) {
-        values.push(i > 0 && now() - at > BUDGET ? ['Timeout'] : value(thunks[i]));
-      }
-    }
     if (point.where[line] === undefined) point.where[line] = where();
-    buffer.push([[id, generation, line], count, (origin + at) / 1000, point.where[line], values]);
+    const time = (origin + at) / 1000;
+    buffer.push([[id, generation, line], point.count, time, point.where[line], values]);
     if (!isMain || buffer.length >= BATCH || !(at - flushed < EVERY)) {
       flush();
     } else if (!isComing && later) {
       isComing = true;
       later(flush);
     }
+  };
+
+  // A trial: the program stands at the tracepoint, where V8 can end what does not end by itself.
+  let isTrial = false;
+  // What to do if what is being tried does not end.
+  let ifEndless;
+
+  kept.flush = flush;
+  kept.take = take;
+  // The next call of `pass` is a trial.
+  kept.tries = () => {
+    isTrial = true;
+  };
+  // The trial is over, by itself or because V8 ended it.
+  kept.tried = () => {
+    const give = ifEndless;
+    [isTrial, ifEndless] = [false, undefined];
+    give?.();
+  };
+  // Whether the program is to stop for a trial; otherwise it goes on. In a condition, V8 can end nothing: what
+  // calls something (`risks`: 1 the condition, 2 an expression) is evaluated there once it has ended in a trial.
+  kept.pass = (id, generation, line, multiple, max, test, condition, thunks, risks) => {
+    const tries = isTrial;
+    isTrial = false;
+    const name = `${id}:${generation}`;
+    let point = points.get(name);
+    if (point === undefined) {
+      point = { count: 0, reported: 0, where: {}, has: 0, stuck: 0, hangs: [] };
+      points.set(name, point);
+    }
+    if (max > 0 && point.reported >= max) return false;
+    const at = now();
+    const place = [id, generation, line];
+    const timeouts = (values = []) => {
+      while (values.length < thunks.length) values.push(['Timeout']);
+      return values;
+    };
+    let values;
+    if (condition !== null && point.stuck >= HANGS) {
+      values = timeouts();
+    } else if (condition !== null) {
+      if (risks & 1 & ~point.has) {
+        if (!tries) return true;
+        ifEndless = () => {
+          point.stuck++;
+          report(point, place, at, timeouts());
+        };
+      }
+      let holds = true;
+      try {
+        holds = condition();
+      } catch (error) {
+        // Nobody would learn of it otherwise.
+        values = thunks.map(() => failed(error));
+      }
+      ifEndless = undefined;
+      point.has |= 1;
+      if (!holds) return false;
+    }
+    const count = point.count + 1;
+    if ((test !== null && !test(count)) || (multiple > 0 && count % multiple !== 0)) {
+      point.count = count;
+      return false;
+    }
+    if (values === undefined) {
+      const isRisky = (risks & 2 & ~point.has) !== 0;
+      if (isRisky && !tries) return true;
+      values = [];
+      if (isRisky) {
+        ifEndless = () => {
+          const i = values.length;
+          point.hangs[i] = (point.hangs[i] ?? 0) + 1;
+          report(point, place, at, timeouts(values));
+        };
+      }
+      for (let i = 0; i < thunks.length; i++) {
+        // What takes long cannot be ended here; what comes after it can be left out.
+        const isLate = i > 0 && now() - at > BUDGET;
+        values.push(isLate || point.hangs[i] >= HANGS ? ['Timeout'] : value(thunks[i]));
+      }
+      ifEndless = undefined;
+      point.has |= 2;
+    }
+    report(point, place, at, values);
     return false;
   };
   if (isMain) process.on('exit', flush);
