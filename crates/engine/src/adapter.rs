@@ -123,6 +123,12 @@ fn alias(name: &str) -> &str {
     }
 }
 
+/// Whose source a file is, by its name.
+pub fn language_of(file: &Path) -> Option<&'static str> {
+    let launch = Launch { program: Some(file.to_owned()), ..Launch::default() };
+    ADAPTERS.iter().find(|it| it.claims(&launch)).map(|it| it.language())
+}
+
 /// Whether a file's name ends so.
 fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     let found = path.extension().and_then(|it| it.to_str());

@@ -114,7 +114,7 @@ impl Session {
         let stdin = started.program.as_mut().and_then(|it| it.pipes.stdin.take());
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
         let (shown, view) = watch::channel(Arc::new(View::default()));
-        let tell = Teller::new(id, log, Arc::clone(&output), Arc::clone(&breakpoints));
+        let tell = Teller::new(id, language, log, Arc::clone(&output), Arc::clone(&breakpoints));
         let tell = Arc::new(tell);
         let actor = actor::Actor::new(
             id,
@@ -289,7 +289,7 @@ impl Session {
         Ok(())
     }
 
-    /// Where a breakpoint lies in this session, or why it does not.
+    /// Where a breakpoint lies in this session, or why it does not; `None` for one of another language.
     pub fn binding_of(&self, id: BreakpointId) -> Option<Binding> {
         self.tell.binding_of(id)
     }

@@ -291,3 +291,29 @@ fn what_is_not_bound_yet_is_named_at_the_launch() {
     said.has(&["not bound yet: tracepoint 1 (late.js:1: its file is not loaded yet)"]);
     debug.go().ended(json!({ "code": 0 }));
 }
+
+/// debugpy calls a breakpoint of any file bound: in a program of another language it is not told of.
+#[test]
+fn a_file_of_another_language_is_no_business_of_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let (python, node) = (base.join("main.py"), base.join("main.js"));
+    std::fs::write(&python, "x = 1\nprint(x)\n").unwrap();
+    std::fs::write(&node, "let x = 1;\nconsole.log(x);\n").unwrap();
+    let mut debug = start();
+    debug.ok("breakpoint_set", json!({ "file": node, "line": 2 }));
+    debug.ok("breakpoint_set", json!({ "file": python, "line": 2 }));
+    let arguments = debug.with_program(&python, json!({}));
+    let said = debug.ok("debug_launch", arguments);
+    assert!(!said.text.contains("not bound"), "{}", said.text);
+    let list = debug.ok("breakpoint_list", json!({}));
+    let states: Vec<Value> =
+        list.data["breakpoints"].as_array().unwrap().iter().map(|it| it["state"].clone()).collect();
+    assert_eq!(states, [Value::Null, json!("bound")], "{}", list.text);
+    debug.go().stands("breakpoint", 2);
+    let said = debug.go();
+    said.ended(json!({ "code": 0 }));
+    assert!(!said.text.contains("never hit"), "{}", said.text);
+    debug.ok("debug_launch", json!({ "program": node })).stands("entry", 1);
+    debug.go().stands("breakpoint", 2);
+}

@@ -47,10 +47,19 @@ fn a_probe_that_is_never_reached_says_so_with_exit_and_output() {
 fn a_probe_that_runs_too_long_is_ended() {
     let mut debug = start();
     let file = fixture("endless.py");
-    let more = json!({ "file": file, "line": line(&file, "late"), "timeout_s": 2 });
-    let said = debug.fails("debug_probe", debug.with_program(&file, more));
-    said.has(&["[E_TIMEOUT]", "was not reached in time", "spinning", "hint:"]);
-    debug.nothing_is_left();
+    // A machine under load may need longer to start Python at all: then there is more time, and each time the
+    // program is ended.
+    for timeout_s in [2, 8, 30] {
+        let more = json!({ "file": file, "line": line(&file, "late"), "timeout_s": timeout_s });
+        let said = debug.fails("debug_probe", debug.with_program(&file, more));
+        said.has(&["[E_TIMEOUT]", "hint:"]);
+        debug.nothing_is_left();
+        if said.text.contains("spinning") {
+            said.has(&["was not reached in time"]);
+            return;
+        }
+    }
+    panic!("the program never began");
 }
 
 /// A probe has breakpoints of its own: the user's neither stop it nor are changed by it.

@@ -1,9 +1,10 @@
-//! `docs/seed-tests.md` names a test for each of the seed's 135, and for each bug of the original that is not to
-//! come back; each of them exists.
+//! `docs/seed-tests.md` names a test for each of seed 000's 135, and for each bug of the original that is not to
+//! come back; `docs/seed-004-tests.md` some for each scenario of seed 004. Each of them exists.
 
 use std::path::Path;
 
 const TABLE: &str = include_str!("../../../docs/seed-tests.md");
+const SCENARIOS: &str = include_str!("../../../docs/seed-004-tests.md");
 
 /// The rows of both tables: number, what it is about, ours.
 fn rows() -> Vec<(&'static str, &'static str)> {
@@ -40,5 +41,47 @@ fn every_test_that_is_named_exists() {
         let (path, begin) = source(file, name);
         let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
         assert!(text.contains(&begin), "{number}: no test `{name}` in {path}");
+    }
+}
+
+/// What seed 004 has: its stories' scenarios, edge cases, requirements and criteria.
+fn scenarios() -> Vec<String> {
+    let stories = [(1, 3), (2, 4), (3, 4), (4, 4), (5, 2)];
+    let scenario = |(story, count)| (1..=count).map(move |it: i32| format!("{story}.{it}"));
+    let numbered =
+        |name: &'static str, count: i32| (1..=count).map(move |it| format!("{name}{it}"));
+    let padded =
+        |name: &'static str, count: i32| (1..=count).map(move |it| format!("{name}{it:03}"));
+    stories
+        .into_iter()
+        .flat_map(scenario)
+        .chain(numbered("edge ", 5))
+        .chain(padded("FR-", 11))
+        .chain(padded("SC-", 6))
+        .collect()
+}
+
+#[test]
+fn every_scenario_of_seed_004_is_heard_over_every_transport_in_both_languages() {
+    let cells = |line: &'static str| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ");
+    let rows: Vec<(&str, &str)> =
+        SCENARIOS.lines().filter_map(cells).filter(|(seed, _)| *seed != "seed").collect();
+    let named: Vec<&str> = rows.iter().map(|(seed, _)| *seed).collect();
+    assert_eq!(named, scenarios());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    for (seed, rest) in rows {
+        let (_, tests) = rest.rsplit_once(" | ").unwrap_or_default();
+        let mut is_heard = false;
+        for test in tests.split(", ") {
+            let (file, function) = test.trim_matches('`').split_once("::").unwrap_or_default();
+            let path = folder.join(format!("{file}.rs"));
+            let source = std::fs::read_to_string(path).unwrap_or_default();
+            let start = format!("#[test]\nfn {function}() {{");
+            assert!(source.contains(&start), "{seed}: no test {test}");
+            // A stage is one server heard over all three; `wait.rs` has its own listeners.
+            is_heard |= source.contains("stage::{BOTH,")
+                || (source.contains("Listener::sse") && source.contains("Listener::http"));
+        }
+        assert!(is_heard, "{seed}: nobody listens in {tests}");
     }
 }

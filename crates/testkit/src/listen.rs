@@ -25,6 +25,14 @@ pub trait Hears {
     /// A request of its own; the whole answer.
     fn ask(&mut self, method: &str, params: Value) -> Value;
 
+    /// Calls a tool; the whole result.
+    #[track_caller]
+    fn tool(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
+        assert!(answer.get("result").is_some(), "{tool} answered {answer}");
+        answer["result"].clone()
+    }
+
     /// What came meanwhile and was not asked for.
     fn kept(&mut self) -> &mut Vec<Value>;
 

@@ -37,7 +37,18 @@ pub struct Stage {
 impl Stage {
     /// `bin` is Holdpoint, `folder` where tests share what is slow to get.
     pub fn new(bin: &str, folder: &str, language: Language, program: Program) -> Stage {
-        let mut debug = debug::python(bin, folder).start_with(&["--mcp-sse"]);
+        Stage::with(bin, folder, language, program, &["--mcp-sse"])
+    }
+
+    /// The same with other options of the server, `--mcp-sse` among them.
+    pub fn with(
+        bin: &str,
+        folder: &str,
+        language: Language,
+        program: Program,
+        options: &[&str],
+    ) -> Stage {
+        let mut debug = debug::python(bin, folder).start_with(options);
         let port = debug.rpc.process.port();
         let (sse, http) = (Listener::sse(port), Listener::http(port));
         let folder = tempfile::tempdir().unwrap();

@@ -51,7 +51,8 @@ impl HitTest {
             _ => Err(Failure::new(
                 Code::InvalidParams,
                 format!("hit condition `{text}` is not one of `3`, `>= 5`, `% 10`"),
-            )),
+            )
+            .hint("a number from 1, with one of `==`, `>=`, `>`, `<=`, `<`, `%` before it")),
         }
     }
 

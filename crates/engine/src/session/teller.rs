@@ -15,6 +15,7 @@ use super::{
     state::{Status, Stop},
 };
 use crate::{
+    adapter,
     backend::{Binding, Bound, Passed, Stack, StopReason},
     breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
     budget,
@@ -26,6 +27,7 @@ use crate::{
 
 pub(super) struct Teller {
     session: SessionId,
+    language: &'static str,
     log: Arc<Log>,
     output: Arc<Output>,
     breakpoints: Arc<Breakpoints>,
@@ -47,6 +49,7 @@ struct Told {
 impl Teller {
     pub(super) fn new(
         session: SessionId,
+        language: &'static str,
         log: Arc<Log>,
         output: Arc<Output>,
         breakpoints: Arc<Breakpoints>,
@@ -58,7 +61,7 @@ impl Teller {
             ever_bound: BTreeSet::new(),
             passed: BTreeMap::new(),
         });
-        Teller { session, log, output, breakpoints, told }
+        Teller { session, language, log, output, breakpoints, told }
     }
 
     /// Tells what the program writes, for as long as somebody polls this.
@@ -192,6 +195,10 @@ impl Teller {
     /// new.
     pub(super) fn bound(&self, target: TargetId, all: &[Bound]) {
         for Bound { id, state } in all {
+            // debugpy calls every file's breakpoints bound, whatever is in it.
+            if self.breakpoints.get(*id).is_some_and(|it| self.is_foreign(&it)) {
+                continue;
+            }
             let before = {
                 let mut told = self.told();
                 if !matches!(state, Binding::Not { .. }) {
@@ -251,7 +258,8 @@ impl Teller {
 
     /// What is enabled and lies nowhere, with the reason where one was told.
     pub(super) fn pending(&self) -> Vec<(Breakpoint, Option<String>)> {
-        let enabled = self.breakpoints.all().into_iter().filter(|it| it.enabled);
+        let all = self.breakpoints.all().into_iter();
+        let enabled = all.filter(|it| it.enabled && !self.is_foreign(it));
         let why = |it: Breakpoint| match self.binding_of(it.id) {
             None => Some((it, None)),
             Some(Binding::Not { why }) => Some((it, Some(why))),
@@ -264,13 +272,19 @@ impl Teller {
     pub(super) fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
         let told = self.told();
         let all = self.breakpoints.all().into_iter();
-        let stops = all.filter(|it| it.enabled && it.trace.is_none());
+        let stops = all.filter(|it| it.enabled && it.trace.is_none() && !self.is_foreign(it));
         let never = stops.filter(|it| !told.hits.contains_key(&Some(it.id)));
         let with_fate = |it: Breakpoint| {
             let is_bound = told.ever_bound.contains(&it.id);
             (it, is_bound)
         };
         never.map(with_fate).collect()
+    }
+
+    /// Whether it is in a file of another language, so that it is for other programs.
+    fn is_foreign(&self, breakpoint: &Breakpoint) -> bool {
+        let language = breakpoint.place.file().and_then(adapter::language_of);
+        language.is_some_and(|it| it != self.language)
     }
 
     fn told(&self) -> MutexGuard<'_, Told> {

@@ -72,9 +72,8 @@ impl Tool for List {
 fn binding(app: &App, breakpoint: &Breakpoint) -> Option<Binding> {
     let sessions = app.engine.sessions.all();
     let live = sessions.iter().filter(|it| it.view().status != Status::Ended);
-    let states = live.map(|it| it.binding_of(breakpoint.id));
-    let silent = || Binding::Not { why: "its debugger has said nothing of it".to_owned() };
-    let states = states.filter(|_| breakpoint.enabled).map(|it| it.unwrap_or_else(silent));
+    let states = live.filter_map(|it| it.binding_of(breakpoint.id));
+    let states = states.filter(|_| breakpoint.enabled);
     // Bound in one session is bound.
     states.min_by_key(|it| matches!(it, Binding::Not { .. }))
 }

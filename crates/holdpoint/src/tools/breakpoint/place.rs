@@ -68,7 +68,9 @@ pub(crate) fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
         folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
     let found = places.iter().find(|place| place.is_file()).cloned();
     found.ok_or_else(|| {
-        let tried: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
+        let mut tried: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
+        tried.dedup();
+        tried.truncate(4);
         Failure::new(Code::NotFound, format!("no file `{}`", file.display()))
             .hint(format!("pass an absolute path; looked at {}", tried.join(", ")))
     })
@@ -76,7 +78,8 @@ pub(crate) fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
 
 pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
     if line == 0 {
-        return Err(Failure::new(Code::InvalidParams, "lines begin at 1"));
+        return Err(Failure::new(Code::InvalidParams, "lines begin at 1")
+            .hint("`debug_source` shows the file with its numbers"));
     }
     match inspect::snippet(file, line, line, None) {
         None => Err(Failure::new(
