@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    breakpoints::{Breakpoints, Place, template::Template},
+    breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
     failure::{Code, Failure},
     ids::BreakpointId,
     session::Stream,
@@ -146,11 +146,13 @@ pub struct Passed {
     pub values: Vec<Result<String, String>>,
 }
 
-/// How the tracepoints of a process work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How a tracepoint of a process works; what costs the program more is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TraceWay {
     /// The program evaluates and tells by itself, and never stops.
     InProcess,
+    /// The same, but the first evaluation is done where the program stands: it may not end.
+    Tried,
     /// The program is stopped at each hit, looked at and resumed.
     Emulated,
 }
@@ -352,10 +354,10 @@ impl Backend {
         }
     }
 
-    pub fn trace_way(&self) -> TraceWay {
+    pub fn trace_way(&self, breakpoint: &Breakpoint) -> TraceWay {
         match self {
             Backend::Dap(dap) => dap.trace_way(),
-            Backend::Cdp(_) => TraceWay::InProcess,
+            Backend::Cdp(_) => cdp::trace_way(breakpoint),
         }
     }
 }

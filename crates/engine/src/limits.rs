@@ -20,6 +20,8 @@ pub const TOOL_TIMEOUT: Duration = Duration::from_secs(30);
 pub const TOOL_TIMEOUT_MAX: Duration = Duration::from_secs(3600);
 /// A tool that waits by itself answers at its deadline; the boundary cuts it off this much later.
 pub const TOOL_GRACE: Duration = Duration::from_secs(5);
+/// The same for one that starts a program first: that may take as long as [`CONNECT`].
+pub const START_GRACE: Duration = Duration::from_secs(25);
 /// A waiting tool tells a client that gave a progress token that it is alive, this often.
 pub const PROGRESS_EVERY: Duration = Duration::from_secs(10);
 /// Tool calls one client may have under way. More are refused, not queued: a client

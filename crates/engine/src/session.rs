@@ -413,9 +413,9 @@ impl Session {
         Ok(())
     }
 
-    /// How tracepoints work in each of its processes.
-    pub fn trace_ways(&self) -> Vec<TraceWay> {
-        self.backends().iter().map(Backend::trace_way).collect()
+    /// How a tracepoint works in its processes: in the one where it costs the most.
+    pub fn trace_way(&self, breakpoint: &Breakpoint) -> Option<TraceWay> {
+        self.backends().iter().map(|it| it.trace_way(breakpoint)).max()
     }
 
     async fn command(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {

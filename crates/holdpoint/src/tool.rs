@@ -51,6 +51,8 @@ pub(crate) trait Tool: 'static {
     const EFFECT: Effect;
     /// The deadline when the call does not say.
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
+    /// For a tool with a `timeout_s` of its own: how much longer it may take, for what comes before its wait.
+    const GRACE: Duration = limits::TOOL_GRACE;
     /// The tools of seed 000 say everything in JSON, failures too, and pass over parameters that they do
     /// not know.
     const SPEAKS_JSON: bool = false;
@@ -87,6 +89,7 @@ pub(crate) struct Entry {
     pub(crate) about: &'static str,
     pub(crate) effect: Effect,
     pub(crate) timeout: Duration,
+    pub(crate) grace: Duration,
     speaks_json: bool,
     schema: fn() -> JsonObject,
     run: fn(Call, JsonObject) -> BoxFuture<'static, Result<Reply, Failure>>,
@@ -98,6 +101,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         about: T::ABOUT,
         effect: T::EFFECT,
         timeout: T::TIMEOUT,
+        grace: T::GRACE,
         speaks_json: T::SPEAKS_JSON,
         schema: schema_of::<T>,
         run: run::<T>,

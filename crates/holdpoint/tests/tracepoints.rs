@@ -217,6 +217,24 @@ fn a_tracepoint_becomes_a_breakpoint_and_back_while_the_program_stands() {
     }
 }
 
+/// A line that is being passed is not passed again: no debugger comes to where it stands.
+#[test]
+fn on_the_line_where_the_program_stands_it_counts_from_the_next_time_on() {
+    for language in languages() {
+        let mut debug = start();
+        let file = &language.program;
+        let at = line(file, "loop");
+        debug.ok("breakpoint_set", json!({ "file": file, "line": at, "condition": "i == 1" }));
+        run(&mut debug, file, json!({ "args": ["4"] })).stands("breakpoint", at);
+        let said = trace(&mut debug, file, "loop", json!({ "log_message": "{i}" }));
+        said.has(&["verified", "stands on this line already", "from the next time on"]);
+        let said = trace(&mut debug, file, "done", json!({}));
+        assert!(!said.text.contains("stands on"), "{}", said.text);
+        debug.go().ended(json!({ "code": 0 }));
+        assert_eq!(messages(&mut debug, 2), ["2", "3"]);
+    }
+}
+
 #[test]
 fn disabled_it_is_silent_and_removed_it_is_gone() {
     for language in languages() {

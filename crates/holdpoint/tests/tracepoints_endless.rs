@@ -89,7 +89,10 @@ fn a_trial_takes_no_step_and_no_stop_away() {
     debug.ok("debug_step", json!({})).stands("step", at("after"));
     assert_eq!(messages(&mut debug), ["0"]);
     // A new count is tried anew: by a step into the function, and beside a breakpoint.
-    trace(&mut debug, &file, "inner", json!({ "log_message": "{String(n)} again" }));
+    let again = json!({
+        "file": file, "line": at("inner"), "log_message": "{String(n)} again",
+    });
+    debug.ok("tracepoint_set", again).has(&["in-process", "stands for a moment at the first hit"]);
     debug.ok("breakpoint_set", json!({ "file": file, "line": at("call"), "condition": "n === 1" }));
     debug.go().stands("breakpoint", at("call"));
     debug.ok("debug_step", json!({ "action": "step_in" })).stands("step", at("inner"));

@@ -36,6 +36,7 @@ use holdpoint_cdp::{
 
 pub use self::attached::{Attached, attach};
 pub use self::connect::{BOOT, BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
+pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,

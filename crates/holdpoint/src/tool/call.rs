@@ -150,7 +150,7 @@ impl Common {
     /// When the boundary cuts the tool off.
     pub(crate) fn deadline(&self, entry: &Entry, server: Option<Duration>) -> Duration {
         let promised = self.promised(entry, server);
-        if self.own_timeout { promised + limits::TOOL_GRACE } else { promised }
+        if self.own_timeout { promised + entry.grace } else { promised }
     }
 
     /// When the tool is to be done, as the client knows it.

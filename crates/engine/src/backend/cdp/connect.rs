@@ -164,6 +164,7 @@ async fn take(
         steps_onward: 0,
         // Without a stop before the first line nobody is told that it was passed.
         began: subject.entry.is_by_v8().then_some(began),
+        early: Vec::new(),
     };
     let thread = Signal::ThreadStarted { thread: THREAD, name: Some(cdp.known.name.clone()) };
     watch.signals.try_send(thread).unwrap_or_default();

@@ -4,6 +4,8 @@
 
 mod trial;
 
+pub use self::trial::trace_way;
+
 use std::{
     collections::{BTreeMap, HashSet},
     sync::Arc,

@@ -27,7 +27,7 @@ use super::{
     traces, value,
 };
 use crate::{
-    backend::{FrameId, Passed, Signal, StopReason, Stopped},
+    backend::{Bound, FrameId, Passed, Signal, StopReason, Stopped},
     ids::BreakpointId,
     limits,
     session::Stream,
@@ -54,6 +54,8 @@ pub(super) struct Watch {
     pub(super) steps_onward: u32,
     /// Who waits for the program to begin.
     pub(super) began: Option<oneshot::Sender<Began>>,
+    /// Breakpoints that were bound before that. Nobody takes signals until then, and their queue is short.
+    pub(super) early: Vec<Bound>,
 }
 
 /// Nobody takes the signals any more.
@@ -107,7 +109,7 @@ impl Watch {
             Event::BreakpointResolved(resolved) => {
                 let id = &resolved.breakpoint_id;
                 match breakpoints::resolved(&self.cdp, id, &resolved.location).await {
-                    Some(bound) => self.tell(Signal::Breakpoint(bound)).await,
+                    Some(bound) => self.bound(bound).await,
                     None => Ok(()),
                 }
             }
@@ -171,7 +173,7 @@ impl Watch {
         match breakpoints::set_in_loaded(&self.cdp, &parsed.script_id).await {
             Ok(bound) => {
                 for bound in bound {
-                    self.tell(Signal::Breakpoint(bound)).await?;
+                    self.bound(bound).await?;
                 }
             }
             Err(failure) => tracing::debug!(%failure, "a script's breakpoints are not set"),
@@ -313,6 +315,18 @@ impl Watch {
         breakpoints::hold(&self.cdp).await;
         self.trace().await;
         self.tell_began(Began::Entered);
+        for bound in std::mem::take(&mut self.early) {
+            // The session may have ended first.
+            self.bound(bound).await.unwrap_or_default();
+        }
+    }
+
+    async fn bound(&mut self, bound: Bound) -> Result<(), Unheard> {
+        if self.began.is_none() {
+            return self.tell(Signal::Breakpoint(bound)).await;
+        }
+        self.early.push(bound);
+        Ok(())
     }
 
     /// Now the program can be asked to report its tracepoints.

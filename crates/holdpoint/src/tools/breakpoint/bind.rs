@@ -1,6 +1,9 @@
 //! What a breakpoint tool says: where it was bound, whether it moved, why not.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use holdpoint_engine::{
     backend::{Binding, Site, TraceWay},
@@ -8,6 +11,7 @@ use holdpoint_engine::{
     failure::Failure,
     ids::BreakpointId,
     inspect,
+    session::Session,
 };
 use serde_json::{Value, json};
 
@@ -36,18 +40,20 @@ pub(crate) enum Fate {
     },
 }
 
-/// How the tracepoints of the live sessions work, where there are any.
-fn way(app: &App) -> Option<TraceWay> {
-    let ways = app.engine.sessions.all();
-    let ways: Vec<TraceWay> = ways.iter().flat_map(|it| it.trace_ways()).collect();
-    ways.iter().find(|it| **it == TraceWay::Emulated).or(ways.first()).copied()
+/// How a tracepoint works in the live sessions, where there are any.
+fn way(app: &App, breakpoint: &Breakpoint) -> Option<TraceWay> {
+    app.engine.sessions.all().iter().filter_map(|it| it.trace_way(breakpoint)).max()
 }
 
 /// What a tracepoint costs the program.
 fn costs(app: &App, breakpoint: &Breakpoint) -> Option<&'static str> {
     breakpoint.trace.as_ref()?;
-    Some(match way(app)? {
+    Some(match way(app, breakpoint)? {
         TraceWay::InProcess => "in-process: the program reports by itself and never stops",
+        TraceWay::Tried => {
+            "in-process: the program reports by itself; its calls may not end, so the program stands \
+             for a moment at the first hit"
+        }
         TraceWay::Emulated => "emulated: the program is stopped for a moment at each hit",
     })
 }
@@ -96,13 +102,32 @@ pub(crate) fn text(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> String {
     };
     let kind = if breakpoint.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
     let costs = costs(app, breakpoint).map(|it| format!(", {it}")).unwrap_or_default();
-    let head = format!("{kind} {} {head}{costs}", breakpoint.id);
+    let stands = if stands_on(app, breakpoint, fate) {
+        "; the program stands on this line already, so it counts from the next time on"
+    } else {
+        ""
+    };
+    let head = format!("{kind} {} {head}{costs}{stands}", breakpoint.id);
     let source = shown
         .and_then(|(file, line, column)| inspect::snippet(&file, line, line, Some((line, column))));
     match source {
         Some(view) if !view.text.is_empty() => format!("{head}\n{}", view.text),
         _ => head,
     }
+}
+
+/// Whether a program stands where it was bound: debuggers do not come to a line that they are on.
+fn stands_on(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> bool {
+    let (Fate::Bound { line }, Place::Line { file, column: None, .. }) = (fate, &breakpoint.place)
+    else {
+        return false;
+    };
+    let is_there = |session: &Arc<Session>| {
+        let stop = session.view().stop.clone();
+        let top = stop.as_ref().and_then(|it| it.stack.frames.first());
+        top.is_some_and(|top| top.file.as_deref() == Some(file) && top.line == *line)
+    };
+    app.engine.sessions.all().iter().any(is_there)
 }
 
 const WAITING: &str = "pending: no program runs; set at the next launch";
@@ -165,8 +190,8 @@ pub(crate) fn data(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> Value {
     if let (Some(data), Value::Object(bound)) = (data.as_object_mut(), bound) {
         data.extend(bound);
         if breakpoint.trace.is_some() {
-            let way = way(app).map(|it| match it {
-                TraceWay::InProcess => "in_process",
+            let way = way(app, breakpoint).map(|it| match it {
+                TraceWay::InProcess | TraceWay::Tried => "in_process",
                 TraceWay::Emulated => "emulated",
             });
             data.insert("way".to_owned(), json!(way));

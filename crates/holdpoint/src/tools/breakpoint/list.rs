@@ -117,14 +117,14 @@ fn line(breakpoint: &Breakpoint) -> String {
     format!("{id} {kind} {place}{condition}{hits}{trace}{}", bind::off(breakpoint))
 }
 
-/// ` "x is {x}" every 100th, at most 10`
+/// ` "x is {x}" every 100 hits at most 10`
 fn reports(trace: &Trace) -> String {
     let mut text = String::new();
     if let Some(message) = &trace.message {
         text += &format!(" \"{}\"", budget::cut(message, 80));
     }
-    if trace.multiple > 0 {
-        text += &format!(" every {}th", trace.multiple);
+    if trace.multiple > 1 {
+        text += &format!(" every {} hits", trace.multiple);
     }
     if trace.max > 0 {
         text += &format!(" at most {}", trace.max);

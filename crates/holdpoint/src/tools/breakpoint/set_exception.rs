@@ -4,6 +4,7 @@ use holdpoint_engine::{
     backend::Exceptions,
     failure::{Code, Failure},
     limits,
+    session::Status,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,13 +46,15 @@ impl Tool for SetException {
         let sessions = &app.engine.sessions;
         sessions.breakpoints.set_exceptions(exceptions.clone());
         app.engine.memory().await.keep_exceptions(&exceptions).await;
-        let mut told = 0;
+        let mut told = Vec::new();
         for session in sessions.all() {
             session.set_exceptions(&exceptions).await?;
-            told += 1;
+            if session.view().status != Status::Ended {
+                told.push(format!("{}, ", session.id));
+            }
         }
         let what = describe(&exceptions);
-        let text = format!("{what}, in {told} sessions and later launches");
+        let text = format!("{what}, in {}later launches", told.concat());
         let data = json!({
             "uncaught": exceptions.uncaught,
             "caught": exceptions.caught,

@@ -11,6 +11,7 @@ use holdpoint_engine::{
     failure::{Code, Failure},
     ids::Epoch,
     launch::Launch as Spec,
+    limits,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -76,6 +77,8 @@ impl Tool for Launch {
         line with its `session_id`; with `stop_on_entry: false` it runs to the first breakpoint.";
     const EFFECT: Effect = Effect::Writes;
     const TIMEOUT: Duration = Duration::from_secs(30);
+    // The program is started first, however short the wait for its first stop.
+    const GRACE: Duration = limits::START_GRACE;
     type Scope = App;
     type Params = Params;
 

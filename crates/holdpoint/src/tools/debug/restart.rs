@@ -5,6 +5,7 @@ use std::time::Duration;
 use holdpoint_engine::{
     failure::{Code, Failure},
     ids::Epoch,
+    limits,
     session::Session,
 };
 use schemars::JsonSchema;
@@ -30,6 +31,8 @@ impl Tool for Restart {
         launched, with the breakpoints of now.";
     const EFFECT: Effect = Effect::Destroys;
     const TIMEOUT: Duration = Duration::from_secs(30);
+    // The program is started first, however short the wait for its first stop.
+    const GRACE: Duration = limits::START_GRACE;
     type Scope = Named;
     type Params = Params;
 

@@ -12,8 +12,8 @@ use super::super::{
     watch::{Unheard, Watch},
 };
 use crate::{
-    backend::{Signal, Step, Tracing, Wanted},
-    breakpoints::template::Template,
+    backend::{Signal, Step, TraceWay, Tracing, Wanted},
+    breakpoints::{Breakpoint, Trace, template::Template},
     ids::BreakpointId,
     limits,
     session::Stream,
@@ -28,6 +28,13 @@ const TRIED: &str = "globalThis[Symbol.for('holdpoint')]?.tried?.()";
 pub(super) fn risks(condition: Option<&str>, tracing: &Tracing) -> u8 {
     let mut expressions = tracing.template.iter().flat_map(Template::expressions);
     u8::from(condition.is_some_and(may_call)) + 2 * u8::from(expressions.any(may_call))
+}
+
+/// What a tracepoint costs the program.
+pub fn trace_way(breakpoint: &Breakpoint) -> TraceWay {
+    let expressions = breakpoint.trace.iter().flat_map(Trace::expressions);
+    let mut all = expressions.chain(breakpoint.condition.as_deref());
+    if all.any(may_call) { TraceWay::Tried } else { TraceWay::InProcess }
 }
 
 /// Names, paths and arithmetic run nothing, but for getters.
