@@ -13,6 +13,7 @@ pub mod repl;
 pub mod value;
 
 mod batch;
+mod book;
 mod clock;
 mod flow;
 mod known;

@@ -9,9 +9,10 @@ use serde_json::Value;
 
 use super::{
     Callpoints, State,
+    book::{end_snapshots, snapshots},
     call::{Call, End, Given, Origin, Process, Site},
     clock,
-    flow::{end_snapshots, look_each, snapshots},
+    flow::look_each,
     recorder::Bring,
     value::{Format, Item},
 };

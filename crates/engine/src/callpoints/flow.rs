@@ -3,19 +3,19 @@
 //! Nothing here waits for the disk: what a request brings goes to the recorder, and the answer goes
 //! out. Only a call that pauses, and a value that is not known here, ask the store.
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
-use holdpoint_store::{App, Cid, NewValue, Snapshot, era};
+use holdpoint_store::{Cid, era};
 use serde_json::Value;
 
 use super::{
-    Asked, Callpoints, Flight, State,
+    Callpoints,
     behavior::Moment,
-    call::{Call, Complete, End, Given, Process, Said, Site, Start, Values},
+    book::{end_snapshots, snapshots},
+    call::{Call, Complete, End, Process, Said, Site, Start, Values},
     clock, pretty,
     recorder::Bring,
     value::{BadItem, Checked, Format, Item},
-    verdict::Verdict,
 };
 use crate::{aside::aside, limits};
 
@@ -77,8 +77,8 @@ struct Looked {
 
 /// A checked value, and how it is shown if it is new.
 pub(super) struct Found {
-    checked: Checked,
-    shown: Option<pretty::Shown>,
+    pub(super) checked: Checked,
+    pub(super) shown: Option<pretty::Shown>,
 }
 
 impl Callpoints {
@@ -422,237 +422,4 @@ fn new_call(start: &Start, id: String, format: Format) -> Call {
         origin: start.origin.clone(),
         ..Call::default()
     }
-}
-
-impl State {
-    /// Values that are new go to the store; each is known from here on. With their short texts.
-    pub(super) fn keep(&mut self, found: Vec<Found>, bring: &mut Bring) -> Vec<(Cid, Box<str>)> {
-        let now = era(clock::now());
-        let mut kept = Vec::with_capacity(found.len());
-        for Found { checked: Checked { cid, format, bytes }, shown } in found {
-            if let Some(known) = self.known.using(&cid, now) {
-                if known.aged {
-                    bring.used.push(cid);
-                }
-                kept.push((cid, known.short));
-                continue;
-            }
-            let shown = shown.unwrap_or_else(|| pretty::of(format, &bytes));
-            self.known.add(&cid, now, shown.short.clone());
-            let (format, pretty) = (format.as_str(), shown.pretty);
-            bring.values.push(NewValue { cid, format, pretty, data: bytes });
-            kept.push((cid, shown.short));
-        }
-        kept
-    }
-
-    /// The value of a call: `own` is what its data was found to be.
-    pub(super) fn give(
-        &mut self,
-        call: &mut Call,
-        item: &Item,
-        own: Option<(Cid, Box<str>)>,
-        bring: &mut Bring,
-    ) -> Given {
-        let reference = || item.cid.as_deref().and_then(Cid::parse);
-        let format = item.format.unwrap_or_default();
-        let client_ref = item.client_ref.clone();
-        let (cid, text) = match own {
-            Some((cid, text)) => (Some(cid), text),
-            None => match reference() {
-                Some(cid) => {
-                    let known = self.known.using(&cid, era(clock::now()));
-                    // Looked up in the era before, or of an older one: either way the store hears.
-                    if known.as_ref().is_none_or(|known| known.aged) {
-                        bring.used.push(cid);
-                    }
-                    (Some(cid), known.map_or_else(|| "?".into(), |known| known.short))
-                }
-                None => (None, "?".into()),
-            },
-        };
-        let place = cid.map(|cid| call.place(cid, text));
-        let odd = if place.is_none() { item.cid.clone() } else { None };
-        Given { place, odd, format, client_ref }
-    }
-
-    /// The stack becomes a value like the others, and the first of them: there the tree finds it.
-    pub(super) fn place_stack(&mut self, call: &mut Call, bring: &mut Bring) {
-        let Some(text) = call.site.stack.take().filter(|text| text.len() > 2) else { return };
-        let cid = self.stacks.cid(&text);
-        let now = era(clock::now());
-        match self.known.using(&cid, now) {
-            Some(known) if known.aged => bring.used.push(cid),
-            Some(_) => {}
-            None => {
-                self.known.add(&cid, now, "".into());
-                let data = text.into_bytes();
-                bring.values.push(NewValue { cid, format: "stack", pretty: None, data });
-            }
-        }
-        call.stack = Some(call.place(cid, "".into()));
-    }
-
-    /// An app is heard of; the store hears now and then.
-    pub(super) fn meet(
-        &mut self,
-        process: &Process,
-        page_url: Option<&str>,
-        about: Option<&Value>,
-        bring: &mut Bring,
-    ) {
-        let now = clock::now();
-        let key = process.key();
-        let told = self.apps.get(&key).copied().unwrap_or_default();
-        if now - told < limits::APP_SEEN.as_secs_f64() && about.is_none() {
-            return;
-        }
-        if self.apps.len() >= limits::APPS && !self.apps.contains_key(&key) {
-            self.apps.clear();
-        }
-        self.apps.insert(key.clone(), now);
-        bring.apps.push(App {
-            process: key,
-            pid: process.pid,
-            started_at: process.start_time,
-            page_url: page_url.map(str::to_owned),
-            about: about.map(Value::to_string),
-            seen_at: now,
-        });
-    }
-
-    fn end(
-        &mut self,
-        call: &mut Call,
-        complete: &Complete,
-        found: Vec<(Cid, Box<str>)>,
-        repl_sessions: Vec<String>,
-        bring: &mut Bring,
-    ) {
-        let mut found = found.into_iter();
-        let mut given = |call: &mut Call, item: &Item| {
-            let own = if item.has_data() && item.cid.is_some() { found.next() } else { None };
-            item.cid.is_some().then(|| self.give(call, item, own, bring))
-        };
-        let result = given(call, &complete.result);
-        let exception = given(call, &complete.exception);
-        let failed = complete.is_exception();
-        let status = complete.status.clone();
-        let cut = |text: &Option<String>| {
-            text.as_deref().map(|text| crate::budget::cut(text, limits::TRACEBACK_BYTES))
-        };
-        call.end = Some(End {
-            status: status
-                .unwrap_or_else(|| if failed { "exception" } else { "success" }.to_owned()),
-            completed_at: complete.timestamp.unwrap_or_else(clock::now),
-            result,
-            exception,
-            exception_type: cut(&complete.exception_type),
-            exception_message: cut(&complete.exception_message),
-            exception_traceback: cut(&complete.exception_traceback),
-            repl_sessions,
-            failed,
-        });
-    }
-
-    fn ask(&mut self, start: &Start) {
-        self.asked.push_back(asked(start));
-        while self.asked.len() > limits::ASKED {
-            self.asked.pop_front();
-        }
-    }
-
-    fn was_asked(&mut self, start: &Start) -> bool {
-        if self.asked.is_empty() {
-            return false;
-        }
-        let this = asked(start);
-        let at = self.asked.iter().position(|asked| *asked == this);
-        at.is_some_and(|at| self.asked.remove(at).is_some())
-    }
-
-    /// The call is under way. Returns the oldest ones if there are too many.
-    fn fly(
-        &mut self,
-        call: Arc<Call>,
-        fingerprint: u64,
-        answer: Started,
-        pause: Option<String>,
-    ) -> Vec<Arc<Call>> {
-        let order = self.flights.next;
-        self.flights.again.insert(fingerprint, call.id.clone());
-        let began = Instant::now();
-        let repl_sessions = Vec::new();
-        let id = call.id.clone();
-        let verdict = match &answer {
-            Started::Replace { function_name, .. } => Some(Verdict::replaced(function_name)),
-            Started::Continue { .. } | Started::Pause { .. } => None,
-        };
-        let flight =
-            Flight { order, fingerprint, call, answer, pause, repl_sessions, verdict, began };
-        self.flights.calls.insert(id, flight);
-        if self.flights.calls.len() <= limits::IN_FLIGHT {
-            return Vec::new();
-        }
-        let mut all: Vec<(u64, String)> =
-            self.flights.calls.values().map(|it| (it.order, it.call.id.clone())).collect();
-        all.sort_unstable();
-        let oldest = all.into_iter().take(limits::IN_FLIGHT / 8);
-        oldest.filter_map(|(_, id)| self.land(&id)).map(|flight| flight.call).collect()
-    }
-
-    /// The call is not under way any more; nor does anything wait before it.
-    pub(super) fn land(&mut self, call_id: &str) -> Option<Flight> {
-        let mut flight = self.flights.calls.remove(call_id)?;
-        self.flights.again.remove(&flight.fingerprint);
-        if let Some(pause) = &flight.pause {
-            let waiting = self.pauses.get(pause);
-            flight.repl_sessions.extend(waiting.into_iter().flat_map(|it| it.sessions.clone()));
-            self.pauses.forget(pause);
-        }
-        Some(flight)
-    }
-}
-
-fn asked(start: &Start) -> Asked {
-    Asked {
-        process: start.process.key(),
-        name: start.method_name.clone(),
-        timestamp: start.site.timestamp,
-    }
-}
-
-/// The live objects of a call that begins.
-pub(super) fn snapshots(call: &Call, bring: &mut Bring) {
-    let target = call.target.iter().map(|it| ("target", None, it));
-    let args = call.args.iter().enumerate().map(|(at, it)| ("arg", Some(at.to_string()), it));
-    let kwargs = call.kwargs.iter().map(|(name, it)| ("kwarg", Some(name.clone()), it));
-    for (role, place, given) in target.chain(args).chain(kwargs) {
-        bring.snapshots.extend(snapshot(call, given, role, place, call.started_at));
-    }
-}
-
-pub(super) fn end_snapshots(call: &Call, bring: &mut Bring) {
-    let Some(end) = &call.end else { return };
-    let ends = [("result", &end.result), ("exception", &end.exception)];
-    for (role, given) in ends {
-        let Some(given) = given else { continue };
-        bring.snapshots.extend(snapshot(call, given, role, None, end.completed_at));
-    }
-}
-
-fn snapshot(
-    call: &Call,
-    given: &Given,
-    role: &'static str,
-    place: Option<String>,
-    at: f64,
-) -> Option<Snapshot> {
-    let client_ref = match given.client_ref.as_ref()? {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let cid = *call.cids.get(given.place?)?;
-    let (process, call_id, name) = (call.process.clone(), call.id.clone(), call.name.clone());
-    Some(Snapshot { process, client_ref, at, call_id, name, role, place, cid })
 }
