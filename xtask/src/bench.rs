@@ -40,8 +40,8 @@ Options:
   --list   print the benches and what each measures
 
 A missed goal is shown in the table and does not change the exit code.
-Round trips of microseconds depend on where the scheduler puts the two processes;
-`taskset -c 0 cargo xtask bench` keeps everything on one core, which repeats better.
+Round trips of microseconds depend on where the scheduler puts the two processes: `server`
+measures them on one core, which repeats, and `free`, which does not.
 ";
 
 const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS];

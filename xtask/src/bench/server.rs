@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 
 use super::client::{Server, StdioClient};
@@ -28,7 +29,7 @@ const CALLS_PER_TURN: usize = 100;
 
 const START_GOAL_MS: f64 = 10.0;
 const RSS_GOAL_MB: f64 = 12.0;
-const ROUND_TRIP_GOAL: f64 = 1.5;
+const ROUND_TRIP: Goal = Goal::TimesFloor(1.5);
 
 /// It takes seconds; a server that does not answer would hold us for ever.
 const MEASURE_LIMIT: Duration = Duration::from_secs(5 * 60);
@@ -46,19 +47,53 @@ fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
         floor: Server::new(&floor, &["http"]),
     };
     let mut rows = starts(&stdio)?;
-    eprintln!("round trips over pipes …");
     let pipes = || stdio.each(|server| ready(StdioClient::over_pipes(server)?));
-    rows.extend(round_trips("stdio, pipes", pipes, StdioClient::request)?);
-    eprintln!("round trips over socket pairs …");
+    rows.extend(round_trips("stdio, pipes", &pipes, StdioClient::request)?);
     let sockets = || stdio.each(|server| ready(StdioClient::over_socket_pairs(server)?));
-    rows.extend(round_trips("stdio, socket pairs", sockets, StdioClient::request)?);
-    eprintln!("round trips over HTTP …");
+    rows.extend(round_trips("stdio, socket pairs", &sockets, StdioClient::request)?);
     let http = || {
         let ours = HttpClient::connect(Listening::ours(&http.ours)?)?;
         Ok(Pair { ours, floor: HttpClient::connect(Listening::floor(&http.floor)?)? })
     };
-    rows.extend(round_trips("streamable HTTP", http, HttpClient::request)?);
+    rows.extend(round_trips("streamable HTTP", &http, HttpClient::request)?);
     Ok(rows)
+}
+
+/// What a call costs, with client and server on one core; and wherever the scheduler puts them, where
+/// waking an idle core can take longer than the call.
+fn round_trips<C>(
+    transport: &str,
+    connect: &impl Fn() -> Result<Pair<C>>,
+    request: impl Fn(&mut C, &str, Value) -> Result<Duration>,
+) -> Result<Vec<Row>> {
+    eprintln!("round trips over {transport} …");
+    let pinned = OneCore::take()?;
+    let mut rows = calls(&format!("{transport}, p"), ROUND_TRIP, connect, &request)?;
+    drop(pinned);
+    rows.extend(calls(&format!("{transport}, free, p"), Goal::None, connect, &request)?);
+    Ok(rows)
+}
+
+/// This thread, and what it starts meanwhile, on one core.
+struct OneCore(CpuSet);
+
+impl OneCore {
+    fn take() -> Result<OneCore> {
+        let all = sched_getaffinity(None).context("asking for our cores")?;
+        let mut one = CpuSet::new();
+        let first = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core));
+        one.set(first.context("no core is ours")?);
+        sched_setaffinity(None, &one).context("keeping to one core")?;
+        Ok(OneCore(all))
+    }
+}
+
+impl Drop for OneCore {
+    fn drop(&mut self) {
+        if let Err(error) = sched_setaffinity(None, &self.0) {
+            eprintln!("the other cores are not had back: {error}");
+        }
+    }
 }
 
 /// The two that are compared.
@@ -120,10 +155,11 @@ fn ready(mut client: StdioClient) -> Result<StdioClient> {
 }
 
 /// The same trivial call, again and again, in turns.
-fn round_trips<C>(
-    transport: &str,
-    connect: impl Fn() -> Result<Pair<C>>,
-    request: impl Fn(&mut C, &str, Value) -> Result<Duration>,
+fn calls<C>(
+    what: &str,
+    goal: Goal,
+    connect: &impl Fn() -> Result<Pair<C>>,
+    request: &impl Fn(&mut C, &str, Value) -> Result<Duration>,
 ) -> Result<Vec<Row>> {
     let mut times = Pair { ours: Samples::default(), floor: Samples::default() };
     let call = |client: &mut C, params: &Value, calls: usize| -> Result<Vec<Duration>> {
@@ -144,11 +180,11 @@ fn round_trips<C>(
         }
     }
     let row = |percent, goal| Row {
-        what: format!("round trip, {transport}, p{percent}"),
+        what: format!("round trip, {what}{percent}"),
         unit: Unit::Microseconds,
         ours: times.ours.percentile(percent),
         floor: times.floor.percentile(percent),
         goal,
     };
-    Ok(vec![row(50, Goal::TimesFloor(ROUND_TRIP_GOAL)), row(99, Goal::None)])
+    Ok(vec![row(50, goal), row(99, Goal::None)])
 }
