@@ -40,7 +40,9 @@ fn pages_filters_and_search() {
     let next = first["next"].as_i64().unwrap();
     let second = wire.get(&format!("/api/calls?function_name=f&limit=3&before={next}"));
     assert_eq!(names(&second), ["f(2) → 20", "f(1) → 10", "f(0) → 0"]);
-    assert_eq!(second["total_count"], 5);
+    // A full page that is the last one leads nowhere.
+    assert_eq!((&second["total_count"], &second["truncated"]), (&json!(5), &json!(false)));
+    assert_eq!(second["next"], json!(null));
     assert_eq!(names(&wire.get("/api/calls?search=PRICE+pen")).len(), 1);
     assert_eq!(names(&wire.get("/api/calls?search=100%25")).len(), 0);
     assert_eq!(names(&wire.get(&format!("/api/calls?since={middle}"))).len(), 1);

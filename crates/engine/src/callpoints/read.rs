@@ -28,10 +28,13 @@ impl Callpoints {
         wanted.limit = wanted.limit.clamp(1, limits::RECORDS_PAGE_MAX);
         self.recorder.settle().await;
         let limit = wanted.limit;
-        let page = self.store.calls(wanted).await?;
+        // One more than is shown: only then is it known whether there is a next page.
+        wanted.limit += 1;
+        let mut page = self.store.calls(wanted).await?;
+        let more = page.rows.len() > limit;
+        page.rows.truncate(limit);
         let values = self.shown(&page.rows).await?;
-        let full = page.rows.len() == limit;
-        let next = if full { page.rows.last().map(|row| row.id) } else { None };
+        let next = if more { page.rows.last().map(|row| row.id) } else { None };
         let calls = page.rows.iter().map(|row| record(row, &values)).collect();
         let ids = page.rows.iter().map(|row| row.id).collect();
         Ok(Page { calls, ids, total: page.total, next })
