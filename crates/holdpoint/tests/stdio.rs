@@ -224,6 +224,26 @@ fn a_client_that_does_not_read_is_not_read() {
     writer.join().unwrap();
 }
 
+/// Nor does it keep us when it goes: its pipe is full, and nobody will empty it.
+#[test]
+fn a_client_that_leaves_without_reading_keeps_nobody() {
+    use std::io::Write as _;
+    let mut process = Process::start(BIN, MCP);
+    let mut stdin = process.child().stdin.take().unwrap();
+    let _unread = process.child().stdout.take().unwrap();
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": NEWEST_WITH_INITIALIZE, "capabilities": {},
+        "clientInfo": { "name": "deaf", "version": "0" } } });
+    writeln!(stdin, "{hello}").unwrap();
+    for id in 1..20 {
+        writeln!(stdin, "{}", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }))
+            .unwrap();
+    }
+    drop(stdin);
+    let (status, stderr) = process.end();
+    assert!(status.success(), "{stderr}");
+}
+
 #[test]
 fn mcp_ends_with_stdin_and_answers_what_it_was_asked() {
     let mut rpc = connect();
