@@ -62,7 +62,7 @@ fn scenarios() -> Vec<String> {
 }
 
 #[test]
-fn every_scenario_of_seed_004_is_heard_over_every_transport_in_both_languages() {
+fn every_scenario_of_seed_004_is_heard_over_every_transport() {
     let cells = |line: &'static str| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ");
     let rows: Vec<(&str, &str)> =
         SCENARIOS.lines().filter_map(cells).filter(|(seed, _)| *seed != "seed").collect();

@@ -59,8 +59,14 @@ def holdpoint_interrupt():
 holdpoint_interrupt()
 ";
 
-/// What of us works inside the program.
-const HELPER: &str = include_str!("pydevd/helper.py");
+/// What of us works inside the program, as one module.
+const HELPER: &str = concat!(
+    include_str!("pydevd/helper.py"),
+    "\n\n",
+    include_str!("pydevd/traces.py"),
+    "\n\n",
+    include_str!("pydevd/find.py"),
+);
 
 /// How long an interrupted request may take to answer before it is interrupted again.
 const AGAIN: Duration = Duration::from_millis(200);
