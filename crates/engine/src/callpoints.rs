@@ -13,11 +13,13 @@ pub mod repl;
 pub mod value;
 
 mod batch;
+mod beside;
 mod book;
 mod clock;
 mod flow;
 mod known;
 mod liveness;
+mod look;
 mod object;
 mod pretty;
 mod read;
@@ -40,7 +42,8 @@ use tokio_util::task::AbortOnDropHandle;
 
 pub use self::{
     batch::{BatchAnswer, Record, Ref},
-    flow::{AppEvent, Refused, Started},
+    beside::AppEvent,
+    flow::{Refused, Started},
     object::Inspected,
     read::{Page, Wanted},
     tree::Node,
@@ -77,6 +80,8 @@ struct State {
     com_errors: VecDeque<Value>,
     /// Apps, and when the store last heard of them.
     apps: HashMap<String, f64>,
+    /// The keys of apps, by process id and the bits of when they began.
+    keys: HashMap<(i64, u64), Box<str>>,
     /// Starts that were asked to send missing values: their next may be of a changed object (B34).
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
@@ -212,6 +217,8 @@ impl Flights {
     /// `<unix time>-<number>`, as the wire has it.
     fn next_id(&mut self) -> (String, u64) {
         self.next += 1;
-        (format!("{:.6}-{:03}", clock::now(), self.next), self.next)
+        let micros = clock::micros();
+        let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
+        (format!("{seconds}.{micros:06}-{:03}", self.next), self.next)
     }
 }

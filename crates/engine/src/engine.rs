@@ -118,11 +118,15 @@ impl Engine {
 
     /// The callpoints, taken up now if they were not.
     pub async fn callpoints(&self) -> &Arc<Callpoints> {
+        if let Some(opened) = self.callpoints.get() {
+            return opened;
+        }
         let open = async {
             let store = self.memory().await.calls();
             Callpoints::open(store, Arc::clone(&self.log), self.retention).await
         };
-        self.callpoints.get_or_init(|| open).await
+        // Apart: every request would carry the room that the first one needs.
+        Box::pin(self.callpoints.get_or_init(|| open)).await
     }
 
     /// The callpoints, if anybody ever asked for one.

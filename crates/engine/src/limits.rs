@@ -96,6 +96,10 @@ pub const BODY_BYTES_READ: usize = BODY_BYTES + 1024 * 1024;
 pub const LINE_BYTES: usize = BODY_BYTES;
 /// Connections at once, over all listeners; past that, those without a request under way make room.
 pub const HTTP_CONNECTIONS: usize = 1_024;
+/// Bytes of a connection's first request that tell which thread serves it.
+pub const FIRST_BYTES: usize = 16;
+/// Connections on their way to another thread.
+pub const HANDED: usize = 64;
 /// How long a new connection waits for a place when all others have requests under way. As a rule one
 /// is answered within milliseconds; else its client is told.
 pub const PLACE_WAIT: Duration = Duration::from_secs(2);
@@ -312,11 +316,12 @@ pub const LIVENESS_EVERY: Duration = Duration::from_secs(1);
 /// How often old records are dropped.
 pub const PRUNE_EVERY: Duration = Duration::from_secs(10);
 /// What was recorded is written at the latest after this; a crash loses no more.
-pub const FLUSH_EVERY: Duration = Duration::from_millis(40);
+/// At full speed the index of values is entered all over by each batch: in 40 ms it writes twice as much.
+pub const FLUSH_EVERY: Duration = Duration::from_millis(100);
 /// Bytes that make a batch at once.
-pub const BATCH_BYTES: usize = 1024 * 1024;
+pub const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes recorded and not yet written; past this, apps wait for the disk. As much may be on its way.
-pub const PENDING_BYTES: usize = 2 * 1024 * 1024;
+pub const PENDING_BYTES: usize = 6 * 1024 * 1024;
 /// How long a reader waits for what was recorded before it.
 pub const SETTLE: Duration = Duration::from_secs(5);
 /// Values known without asking the store: about 150 bytes each.

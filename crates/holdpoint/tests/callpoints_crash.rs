@@ -165,7 +165,7 @@ impl Acknowledged {
     }
 }
 
-/// Acknowledged this long before the end, a record is on the disk. The flush interval is 40 ms; a machine
+/// Acknowledged this long before the end, a record is on the disk. The flush interval is 100 ms; a machine
 /// that is loaded writes later.
 const OLD_S: f64 = 2.0;
 

@@ -173,7 +173,7 @@ fn a_killed_server_loses_no_more_than_a_flush() {
     std::fs::remove_file(home.path().join("port")).unwrap();
     let mut process = Process::start_at(BIN, &["serve", "--port", "0"], home.path(), |_| {});
     let wire = Wire::new(process.port());
-    // The flush interval is 40 ms; a machine that is loaded writes a moment later.
+    // The flush interval is 100 ms; a machine that is loaded writes a moment later.
     let old: Vec<&String> =
         acknowledged.iter().filter(|(at, _)| *at < killed - 2.0).map(|(_, id)| id).collect();
     for id in old {

@@ -5,12 +5,13 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params, params_from_iter};
 
 use crate::{
-    callpoints::{self, Change},
+    batch::Batch,
+    callpoints,
     cid::Cid,
     error::{Refusal, StoreError},
     limits,
     store::Store,
-    values::{self, Folder, NewValue},
+    values::{self, Folder},
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -77,19 +78,6 @@ pub struct App {
 /// What [`row`] reads, in this order: by name, each column of each row would be looked for.
 const COLUMNS: &str = "id, call_id, process, name, kind, status, thread, started_at, completed_at, \
                        line, cids, body";
-
-/// What one commit takes.
-#[derive(Debug, Default)]
-pub struct Batch {
-    pub era: i64,
-    pub values: Vec<NewValue>,
-    /// Values that are kept already and were used again.
-    pub used: Vec<Cid>,
-    pub calls: Vec<Call>,
-    pub snapshots: Vec<Snapshot>,
-    pub apps: Vec<App>,
-    pub changes: Vec<Change>,
-}
 
 /// Which records; everything that is set must hold.
 #[derive(Debug, Clone, Default)]
@@ -237,14 +225,14 @@ impl Store {
 }
 
 fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(), Refusal> {
-    values::insert(connection, folder, batch.era, &batch.values, &batch.used)?;
+    values::insert(connection, folder, batch)?;
     for change in &batch.changes {
         callpoints::apply(connection, change)?;
     }
     for app in &batch.apps {
         save_app(connection, app)?;
     }
-    insert(connection, batch.era, &batch.calls)?;
+    insert(connection, batch)?;
     let mut take = connection.prepare_cached(
         "INSERT INTO snapshots (era, process, client_ref, at, call_id, name, role, place, cid)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -256,16 +244,15 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(),
     Ok(())
 }
 
-fn insert(connection: &Connection, era: i64, calls: &[Call]) -> rusqlite::Result<()> {
+fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO calls (era, call_id, process, name, kind, status, thread, started_at,
                             completed_at, line, cids, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?;
-    for it in calls {
-        let cids = it.cids.iter().map(|cid| cid.0).collect::<Vec<_>>().concat();
+    for it in batch.calls() {
         insert.execute(params![
-            era,
+            batch.era,
             it.call_id,
             it.process,
             it.name,
@@ -275,7 +262,7 @@ fn insert(connection: &Connection, era: i64, calls: &[Call]) -> rusqlite::Result
             it.started_at,
             it.completed_at,
             it.line,
-            cids,
+            it.cids,
             it.body
         ])?;
     }

@@ -14,6 +14,7 @@
 //! do may drop the error: the session goes on, only its memory is poorer. When [`Store::open`]
 //! refuses a file, the file is as it was; the server goes on with [`Location::Memory`] and says so.
 
+mod batch;
 mod breakpoints;
 mod callpoints;
 mod calls;
@@ -32,9 +33,10 @@ mod schema;
 mod text;
 mod writer;
 
+pub use batch::Batch;
 pub use breakpoints::{Breakpoint, BreakpointId, BreakpointRow};
 pub use callpoints::{CallpointRow, Change, FunctionRow, Kept, ReplQuery, ReplRow};
-pub use calls::{App, Batch, Call, CallPage, CallQuery, CallRow, Snapshot};
+pub use calls::{App, Call, CallPage, CallQuery, CallRow, Snapshot};
 pub use cid::Cid;
 pub use connection::Location;
 pub use error::StoreError;

@@ -43,6 +43,8 @@ pub const ROW_BYTES: i32 = 4 * 1024 * 1024;
 pub const MEMORY_ROW_BYTES: i32 = 32 * 1024 * 1024;
 /// Bytes of a value that stay in the database. Larger ones are read and written faster as files.
 pub const INLINE_BYTES: usize = 100 * 1024;
+/// Bytes of a value that a batch copies to the others; a larger one costs more to copy than to keep apart.
+pub const COPIED_BYTES: usize = 4 * 1024;
 /// Bytes of a value that is shown as it is. A page of records shows hundreds of values.
 pub const SHOWN_BYTES: u64 = 4 * 1024;
 /// Calls, their values and objects older than this are dropped: last week's bug is closed.

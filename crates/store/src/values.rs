@@ -12,6 +12,7 @@ use std::{
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use crate::{
+    batch::{Batch, ValueRef},
     cid::Cid,
     error::{Refusal, StoreError},
     limits,
@@ -117,10 +118,9 @@ fn row(row: &Row<'_>) -> rusqlite::Result<Value> {
 pub(crate) fn insert(
     connection: &Connection,
     folder: &Folder,
-    era: i64,
-    values: &[NewValue],
-    used: &[Cid],
+    batch: &Batch,
 ) -> Result<(), Refusal> {
+    let era = batch.era;
     let mut update = connection
         .prepare_cached("UPDATE captured SET era = max(era, ?3) WHERE head = ?1 AND cid = ?2")?;
     // Says whether it is there.
@@ -131,16 +131,16 @@ pub(crate) fn insert(
         "INSERT INTO captured (head, cid, era, format, size, pretty, data)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    for NewValue { cid, format, pretty, data } in values {
-        if touch(*cid)? {
+    for ValueRef { cid, format, pretty, data } in batch.values() {
+        if touch(cid)? {
             continue;
         }
         let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
-        let aside = data.len() > limits::INLINE_BYTES && folder.write(*cid, data);
+        let aside = data.len() > limits::INLINE_BYTES && folder.write(cid, data);
         let data = if aside { None } else { Some(data) };
         insert.execute(params![cid.head(), cid, era, format, size, pretty, data])?;
     }
-    for cid in used {
+    for cid in &batch.used {
         touch(*cid)?;
     }
     Ok(())

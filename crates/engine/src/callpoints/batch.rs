@@ -12,7 +12,7 @@ use super::{
     book::{end_snapshots, snapshots},
     call::{Call, End, Given, Origin, Process, Site},
     clock,
-    flow::look_each,
+    look::look_each,
     recorder::Bring,
     value::{Format, Item},
 };
@@ -68,17 +68,19 @@ impl Callpoints {
         {
             let mut state = self.state();
             state.keep(found, &mut bring);
-            state.meet(process, None, about.as_ref(), &mut bring);
+            let key = state.key(process);
+            state.meet(process, &key, None, about.as_ref(), &mut bring);
         }
         let missing = self.missing_of(&records).await;
         let accepted = records.len();
         // In pieces: a batch of thousands must not hold up a call that waits.
         let mut records = records.into_iter().peekable();
         while records.peek().is_some() {
-            for record in records.by_ref().take(limits::BATCH_PIECE) {
-                self.take_record(process, format, record, &mut bring);
-            }
+            let piece = records.by_ref().take(limits::BATCH_PIECE);
+            let told = piece.map(|record| self.take_record(process, format, record, &mut bring));
+            let told: Vec<Event> = told.flatten().collect();
             self.recorder.bring(std::mem::take(&mut bring)).await;
+            self.log.append_all(told);
             tokio::task::yield_now().await;
         }
         self.recorder.bring(bring).await;
@@ -105,7 +107,14 @@ impl Callpoints {
         }
     }
 
-    fn take_record(&self, process: &Process, format: Format, record: Record, bring: &mut Bring) {
+    /// Returns what is to be told of it.
+    fn take_record(
+        &self,
+        process: &Process,
+        format: Format,
+        record: Record,
+        bring: &mut Bring,
+    ) -> Option<Event> {
         let failed = record.exception.is_some() || record.status == "exception";
         let call = {
             let mut state = self.state();
@@ -114,9 +123,9 @@ impl Callpoints {
         };
         snapshots(&call, bring);
         end_snapshots(&call, bring);
-        let status = call.end.as_ref().map(|end| end.status.as_str()).unwrap_or_default();
-        self.teller.completed(&call.id, &call.name, status, failed);
-        bring.calls.push(call.to_row("call"));
+        let told = self.teller.completed(&call);
+        bring.calls.push(call.into_row("call"));
+        told
     }
 
     async fn missing_of(&self, records: &[Record]) -> Vec<String> {
@@ -160,7 +169,7 @@ impl State {
         let mut call = Call {
             id,
             name: record.method_name,
-            process: process.key(),
+            process: self.key(process),
             started_at: record.started_at,
             pid: process.pid,
             process_start: process.start_time,

@@ -11,7 +11,8 @@ use super::{
     Asked, Flight, State,
     call::{Call, Complete, End, Given, Process, Start},
     clock,
-    flow::{Found, Started},
+    flow::{Refused, Started},
+    look::{Found, Looked},
     pretty,
     recorder::Bring,
     value::{Checked, Item},
@@ -88,26 +89,104 @@ impl State {
         call.stack = Some(call.place(cid, "".into()));
     }
 
+    /// Keeps the values of a call that begins, and makes the call of them.
+    pub(super) fn take_in(
+        &mut self,
+        start: Start,
+        looked: Looked,
+        bring: &mut Bring,
+    ) -> Result<(Arc<Call>, u64), Refused> {
+        let found = self.keep(looked.found, bring);
+        if let Some(bad) = looked.bad {
+            return Err(bad.into());
+        }
+        let Start { process, target, args, kwargs, site, fingerprint, .. } = start;
+        let mut call = Call {
+            id: self.flights.next_id().0,
+            name: start.method_name,
+            process: self.key(&process),
+            started_at: site.timestamp.unwrap_or_else(clock::now),
+            pid: process.pid,
+            process_start: process.start_time,
+            signature: start.signature,
+            site,
+            page_url: start.page_url,
+            format: start.format.ok_or(Refused::Format)?,
+            origin: start.origin,
+            ..Call::default()
+        };
+        self.meet(&process, &call.process, call.page_url.as_deref(), None, bring);
+        self.place_stack(&mut call, bring);
+        let mut found = found.into_iter();
+        let mut given = |call: &mut Call, item: &Item| {
+            let own = if item.has_data() && item.cid.is_some() { found.next() } else { None };
+            self.give(call, item, own, bring)
+        };
+        call.target = target.as_ref().map(|item| given(&mut call, item));
+        call.args = args.iter().map(|item| given(&mut call, item)).collect();
+        let named = kwargs.into_iter();
+        call.kwargs = named.map(|(name, item)| (name, given(&mut call, &item))).collect();
+        snapshots(&call, bring);
+        Ok((Arc::new(call), fingerprint))
+    }
+
+    /// What becomes of a call that does not pause.
+    pub(super) fn unpaused(&self, call: &Call) -> Started {
+        let call_id = call.id.clone();
+        let point = self.config.points.get(&call.name);
+        match point.and_then(|point| point.replacement.clone()) {
+            Some(function_name) => Started::Replace { call_id, function_name },
+            None => Started::Continue { call_id },
+        }
+    }
+
+    /// A result whose call is not known still shows its object at that moment.
+    pub(super) fn loose_ends(
+        &mut self,
+        complete: &Complete,
+        found: Vec<(Cid, Box<str>)>,
+        bring: &mut Bring,
+    ) {
+        let Some(process) = &complete.process else { return };
+        let mut call = Call {
+            id: complete.call_id.clone(),
+            process: self.key(process),
+            started_at: complete.timestamp.unwrap_or_else(clock::now),
+            ..Call::default()
+        };
+        self.end(&mut call, complete, found, Vec::new(), bring);
+        end_snapshots(&call, bring);
+    }
+
+    /// An app's key. To write the time in it costs more than to look it up.
+    pub(super) fn key(&mut self, process: &Process) -> String {
+        if self.keys.len() >= limits::APPS {
+            self.keys.clear();
+        }
+        let key = self.keys.entry((process.pid, process.start_time.to_bits()));
+        key.or_insert_with(|| process.key().into()).to_string()
+    }
+
     /// An app is heard of; the store hears now and then.
     pub(super) fn meet(
         &mut self,
         process: &Process,
+        key: &str,
         page_url: Option<&str>,
         about: Option<&Value>,
         bring: &mut Bring,
     ) {
         let now = clock::now();
-        let key = process.key();
-        let told = self.apps.get(&key).copied().unwrap_or_default();
+        let told = self.apps.get(key).copied().unwrap_or_default();
         if now - told < limits::APP_SEEN.as_secs_f64() && about.is_none() {
             return;
         }
-        if self.apps.len() >= limits::APPS && !self.apps.contains_key(&key) {
+        if self.apps.len() >= limits::APPS && !self.apps.contains_key(key) {
             self.apps.clear();
         }
-        self.apps.insert(key.clone(), now);
+        self.apps.insert(key.to_owned(), now);
         bring.apps.push(App {
-            process: key,
+            process: key.to_owned(),
             pid: process.pid,
             started_at: process.start_time,
             page_url: page_url.map(str::to_owned),

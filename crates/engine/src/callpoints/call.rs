@@ -99,6 +99,10 @@ pub struct Complete {
 }
 
 impl Complete {
+    pub fn items(&self) -> [&Item; 2] {
+        [&self.result, &self.exception]
+    }
+
     pub fn is_exception(&self) -> bool {
         let failed = self.status.as_deref().is_some_and(|status| status != "success");
         failed || self.exception.cid.is_some()
@@ -225,46 +229,57 @@ impl Call {
 
     /// `add(2, 3) → 5`, for a list and for the search.
     pub(super) fn line(&self) -> String {
-        let mut line = format!("{}(", self.name);
-        let args = self.args.iter().map(|it| self.text(it).to_owned());
-        let kwargs = self.kwargs.iter().map(|(name, it)| format!("{name}={}", self.text(it)));
-        for (index, text) in args.chain(kwargs).enumerate() {
+        let mut line = String::with_capacity(128);
+        line += &self.name;
+        line.push('(');
+        let args = self.args.iter().map(|it| (None, it));
+        let kwargs = self.kwargs.iter().map(|(name, it)| (Some(name), it));
+        for (index, (name, given)) in args.chain(kwargs).enumerate() {
             if line.len() > limits::CALL_LINE {
                 line.push_str(", …");
                 break;
             }
             line.push_str(if index == 0 { "" } else { ", " });
-            line.push_str(&text);
+            if let Some(name) = name {
+                line += name;
+                line.push('=');
+            }
+            line += self.text(given);
         }
         line.push(')');
-        line += &self.verdict.as_ref().map(|it| it.mark()).unwrap_or_default();
+        if let Some(verdict) = &self.verdict {
+            line += &verdict.mark();
+        }
         let Some(end) = &self.end else { return line };
         if end.failed {
             let kind = end.exception_type.as_deref().unwrap_or("exception");
             let message = end.exception_message.as_deref().unwrap_or_default();
             line += &format!(" ✗ {kind}: {}", pretty::cut(message, limits::SHORT_VALUE));
         } else if let Some(result) = &end.result {
-            line += &format!(" → {}", self.text(result));
+            line += " → ";
+            line += self.text(result);
         }
         line
     }
 
     /// As the store keeps it, once it has ended.
-    pub(super) fn to_row(&self, kind: &'static str) -> store::Call {
-        let end = self.end.clone().unwrap_or_default();
+    pub(super) fn into_row(self, kind: &'static str) -> store::Call {
+        let (thread, line) = (self.thread(), self.line());
+        // A call is plain data: this cannot fail.
+        let body = serde_json::to_string(&self).unwrap_or_default();
+        let end = self.end.unwrap_or_default();
         store::Call {
-            call_id: self.id.clone(),
-            process: self.process.clone(),
-            name: self.name.clone(),
+            call_id: self.id,
+            process: self.process,
+            name: self.name,
             kind,
             status: end.status,
-            thread: self.thread(),
+            thread,
             started_at: self.started_at,
             completed_at: end.completed_at,
-            line: self.line(),
-            cids: self.cids.clone(),
-            // A call is plain data: this cannot fail.
-            body: serde_json::to_string(self).unwrap_or_default(),
+            line,
+            cids: self.cids,
+            body,
         }
     }
 

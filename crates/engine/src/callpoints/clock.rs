@@ -4,6 +4,10 @@ use jiff::Timestamp;
 
 pub(super) fn now() -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "microseconds of this century fit")]
-    let micros = Timestamp::now().as_microsecond() as f64;
+    let micros = micros() as f64;
     micros / 1e6
+}
+
+pub(super) fn micros() -> i64 {
+    Timestamp::now().as_microsecond()
 }

@@ -34,6 +34,12 @@ pub(super) struct Found {
 }
 
 impl Known {
+    pub(super) fn has(&self, cid: &Cid) -> bool {
+        let key = key(cid);
+        let entry = self.young.get(&key).or_else(|| self.old.get(&key));
+        entry.is_some_and(|entry| entry.era > self.floor)
+    }
+
     /// Finds a value and marks it as used in `era`.
     pub(super) fn using(&mut self, cid: &Cid, era: i64) -> Option<Found> {
         let key = key(cid);

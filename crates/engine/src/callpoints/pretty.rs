@@ -234,6 +234,9 @@ impl serde_json::ser::Formatter for Dumps {
 /// At most `chars` characters, the last of them an ellipsis if more were there.
 pub(super) fn cut(text: &str, chars: usize) -> String {
     let flat = text.trim();
+    if flat.len() <= chars && !flat.contains('\n') {
+        return flat.to_owned();
+    }
     let mut letters = flat.chars();
     let kept: String = letters.by_ref().take(chars).collect();
     let kept = kept.replace('\n', "⏎");

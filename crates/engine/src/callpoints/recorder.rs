@@ -87,31 +87,48 @@ impl Recorder {
         recorder
     }
 
-    /// Takes what a request brings. Waits only when too much is pending already.
+    /// Takes what a request brings, once there is room for it.
     pub(super) async fn bring(&self, bring: Bring) {
+        self.keep_up().await;
+        self.add(bring);
+    }
+
+    /// Takes what a request brings. Whoever comes next waits if that was too much.
+    pub(super) fn add(&self, bring: Bring) {
         if bring.is_empty() {
             return;
         }
-        if self.pending().bytes > limits::PENDING_BYTES {
+        let bytes = bring.bytes();
+        let mut pending = self.pending();
+        pending.bytes += bytes;
+        pending.brought += 1;
+        bring.values.into_iter().for_each(|value| pending.batch.add_value(value));
+        bring.calls.iter().for_each(|call| pending.batch.add_call(call));
+        pending.batch.used.extend(bring.used);
+        pending.batch.snapshots.extend(bring.snapshots);
+        pending.batch.apps.extend(bring.apps);
+        pending.batch.changes.extend(bring.changes);
+        let (first, full) = (pending.bytes == bytes, pending.bytes > limits::BATCH_BYTES);
+        drop(pending);
+        if first {
+            self.wake.notify_one();
+        }
+        if full {
+            self.hurry.notify_one();
+        }
+    }
+
+    /// Whether more is pending than should be.
+    pub(super) fn is_behind(&self) -> bool {
+        self.pending().bytes > limits::PENDING_BYTES
+    }
+
+    /// Waits while more is pending than should be.
+    pub(super) async fn keep_up(&self) {
+        if self.is_behind() {
             self.hurry.notify_one();
             self.settle().await;
         }
-        let bytes = bring.bytes();
-        {
-            let mut pending = self.pending();
-            pending.bytes += bytes;
-            pending.brought += 1;
-            pending.batch.values.extend(bring.values);
-            pending.batch.used.extend(bring.used);
-            pending.batch.calls.extend(bring.calls);
-            pending.batch.snapshots.extend(bring.snapshots);
-            pending.batch.apps.extend(bring.apps);
-            pending.batch.changes.extend(bring.changes);
-            if pending.bytes > limits::BATCH_BYTES {
-                self.hurry.notify_one();
-            }
-        }
-        self.wake.notify_one();
     }
 
     /// Waits until everything brought so far can be read, or the store has had its time.
@@ -142,10 +159,11 @@ impl Recorder {
         let (mut batch, brought) = {
             let mut pending = self.pending();
             pending.bytes = 0;
-            (std::mem::take(&mut pending.batch), pending.brought)
+            let next = pending.batch.next();
+            (std::mem::replace(&mut pending.batch, next), pending.brought)
         };
         batch.era = era(clock::now());
-        let calls = batch.calls.len();
+        let calls = batch.calls_len();
         if let Err(error) = store.record(batch).await {
             self.lost.fetch_add(u64::try_from(calls).unwrap_or(u64::MAX), Ordering::Relaxed);
             tracing::warn!(%error, calls, "recorded calls were lost");

@@ -10,6 +10,7 @@ use std::{
 
 use tokio::task::JoinHandle;
 
+use super::call::Call;
 use crate::{event::Event, limits, log::Log};
 
 pub(super) struct Teller(Arc<Inner>);
@@ -35,24 +36,27 @@ impl Teller {
         Teller(Arc::new(Inner { log, state: Mutex::new(told) }))
     }
 
-    pub(super) fn completed(&self, call_id: &str, name: &str, status: &str, failed: bool) {
+    /// What is to be told of a call that has ended, once its record can be found.
+    pub(super) fn completed(&self, call: &Call) -> Option<Event> {
+        let end = call.end.as_ref()?;
         let mut told = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         if told.since.elapsed() >= limits::TELL_WINDOW {
             (told.since, told.told) = (Instant::now(), 0);
         }
         if told.told >= limits::TELL_EACH {
             told.calls += 1;
-            told.failed += u64::from(failed);
-            told.last = Some(name.to_owned());
-            return;
+            told.failed += u64::from(end.failed);
+            if told.last.as_ref() != Some(&call.name) {
+                told.last = Some(call.name.clone());
+            }
+            return None;
         }
         told.told += 1;
-        drop(told);
-        self.0.log.append(Event::CallCompleted {
-            call_id: call_id.to_owned(),
-            method_name: name.to_owned(),
-            status: status.to_owned(),
-        });
+        Some(Event::CallCompleted {
+            call_id: call.id.clone(),
+            method_name: call.name.clone(),
+            status: end.status.clone(),
+        })
     }
 
     /// Ends with the teller's owner, who aborts it.

@@ -39,13 +39,19 @@ impl Format {
 }
 
 /// A value as it came: with its data, or as a reference to data that came before.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     pub cid: Option<String>,
     pub data: Data,
     /// None when the app names a format that there is not.
     pub format: Option<Format>,
     pub client_ref: Option<Value>,
+}
+
+impl Default for Item {
+    fn default() -> Self {
+        Item { cid: None, data: Data::Absent, format: Some(Format::Dill), client_ref: None }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -45,14 +45,12 @@ async fn fill(store: &Store, eras: u64, size: usize) {
             place: Some("0".into()),
             cid: cid(number),
         };
-        let batch = Batch {
-            era: era(at),
-            values: vec![value(number, size), value(u64::MAX, 10)],
-            used: Vec::new(),
-            calls: vec![call(number, at)],
-            snapshots: vec![snapshot],
-            ..Batch::default()
-        };
+        let mut batch = Batch::default();
+        batch.era = era(at);
+        batch.snapshots.push(snapshot);
+        batch.add_value(value(number, size));
+        batch.add_value(value(u64::MAX, 10));
+        batch.add_call(&call(number, at));
         store.record(batch).await.unwrap();
     }
 }
