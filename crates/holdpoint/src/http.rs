@@ -6,15 +6,17 @@
 mod callpoints;
 mod calls;
 mod debug_client;
+pub(crate) mod door;
 mod events;
 mod functions;
 mod guard;
 mod health;
 mod index;
+pub(crate) mod lanes;
 pub(crate) mod listen;
 mod objects;
 mod paused;
-pub(crate) mod places;
+mod places;
 pub(crate) mod port_file;
 mod records;
 mod repl;
@@ -109,7 +111,7 @@ pub(crate) fn document() -> Document {
     endpoints().merge(calls_and_values()).split_for_parts().1
 }
 
-pub(crate) fn router(app: App, guard: Guard, with_sse: bool) -> Router {
+fn router(app: App, guard: Guard, with_sse: bool) -> Router {
     let mut router = endpoints()
         .split_for_parts()
         .0

@@ -3,27 +3,18 @@
 //! Stopping is always the same, whatever asked for it: clients are told, transports close,
 //! the port file goes, and all within a deadline.
 
-use std::{
-    convert::Infallible,
-    future::{Ready, ready},
-    io::IsTerminal as _,
-    net::IpAddr,
-    process::ExitCode,
-    sync::{Arc, LazyLock},
-};
+use std::{io::IsTerminal as _, net::IpAddr, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use axum::{Router, serve::IncomingStream};
 use holdpoint_engine::{event::Event, limits};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
-use tower::{Service, service_fn};
 
 use crate::{
     app::App,
     catalogue::Catalogue,
     cli::ServeArgs,
-    http::{self, Guard, listen, places::Seated, port_file::PortFiles},
+    http::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
     mcp,
 };
 
@@ -99,27 +90,6 @@ pub(crate) struct Served {
     _port_files: Option<PortFiles>,
 }
 
-/// What answers a connection. The router is made for the first one: a server on stdio may never have
-/// one, and describing every endpoint costs it 2 ms and 3 MB.
-fn lazily(
-    app: App,
-    guard: Guard,
-    with_sse: bool,
-) -> impl Clone
-+ Send
-+ 'static
-+ for<'a> Service<
-    IncomingStream<'a, listen::Bounded>,
-    Response = Seated,
-    Error = Infallible,
-    Future = Ready<Result<Seated, Infallible>>,
-> {
-    let router = Arc::new(LazyLock::new(move || http::router(app, guard, with_sse)));
-    service_fn(move |stream: IncomingStream<'_, listen::Bounded>| {
-        ready(Ok(Seated::new(Router::clone(&router), stream.io())))
-    })
-}
-
 impl Served {
     pub(crate) fn start(
         app: &App,
@@ -134,19 +104,11 @@ impl Served {
         if let Some(url) = app.base_url() {
             tracing::info!("listening on {url}");
         }
-        let service = lazily(app.clone(), guard, with_sse);
+        let lanes = Lanes::new(Door::new(app.clone(), guard, with_sse), app.shutdown.clone());
         let mut tasks = JoinSet::new();
         for listener in listen::Bounded::all(listeners) {
-            let service = service.clone();
-            let stop = app.shutdown.clone().cancelled_owned();
             // Ended by the shutdown token, awaited or aborted in `stop`.
-            tasks.spawn(async move {
-                if let Err(error) =
-                    axum::serve(listener, service).with_graceful_shutdown(stop).await
-                {
-                    tracing::error!(%error, "HTTP failed");
-                }
-            });
+            tasks.spawn(Arc::clone(&lanes).serve(listener));
         }
         Ok(Served { tasks, _port_files: port_files })
     }

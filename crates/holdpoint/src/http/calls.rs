@@ -6,25 +6,25 @@
 
 pub(super) mod batch;
 pub(super) mod body;
+mod loose;
+mod read;
 pub(super) mod wire;
 
 use axum::{
     Json,
     extract::State,
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
 };
 use holdpoint_engine::callpoints::{
     AppEvent, Refused, Started,
-    call::{Complete, Process, Said, Start},
-    value::{BadItem, Format},
+    call::{Process, Said},
+    value::BadItem,
 };
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use self::{
-    body::Sent,
-    wire::{Fields, fingerprint},
-};
+use self::{body::Sent, wire::Fields};
 use crate::app::App;
 
 /// How often an app polls whose polls are held, and one whose polls are not.
@@ -41,15 +41,25 @@ pub(super) async fn start(State(app): State<App>, sent: Sent) -> Response {
     if sent.is_cut() {
         return uncaptured(&app).await;
     }
-    let parsed = match sent.parse(parse_start).await {
+    let parsed = match sent.read(read::start).await {
         Ok(Some(start)) => start,
         Ok(None) => return no_identity(),
         Err(refusal) => return refusal,
     };
     match app.engine.callpoints().await.start(parsed).await {
+        Ok(Started::Continue { call_id }) => {
+            Json(GoesOn { call_id, action: "continue" }).into_response()
+        }
         Ok(started) => Json(started_json(started)).into_response(),
         Err(refused) => refusal(refused),
     }
+}
+
+/// What nearly every call is answered.
+#[derive(Serialize)]
+struct GoesOn {
+    call_id: String,
+    action: &'static str,
 }
 
 /// The call goes on and is not recorded: nothing of it could be read.
@@ -57,30 +67,6 @@ async fn uncaptured(app: &App) -> Response {
     tracing::warn!("a call is not recorded: its request is larger than is read");
     let call_id = app.engine.callpoints().await.uncaptured();
     Json(json!({ "call_id": call_id, "action": "continue", "captured": false })).into_response()
-}
-
-fn parse_start(fields: &Fields<'_>) -> Option<Start> {
-    let process = process(fields)?;
-    let format = match fields.text("preferred_format").as_deref() {
-        None | Some("") => Some(Format::Dill),
-        Some(word) => Format::parse(word),
-    };
-    Some(Start {
-        method_name: fields.text("method_name").unwrap_or_default(),
-        target: fields.object("target").map(|it| it.item()),
-        args: fields.items("args"),
-        kwargs: fields.named_items("kwargs"),
-        site: fields.site(),
-        signature: fields.json("signature"),
-        page_url: fields.text("page_url"),
-        format,
-        origin: fields.origin(),
-        fingerprint: match fields.text("idempotency_key") {
-            Some(key) => fingerprint(format!("{}{key}", process.key()).as_bytes()),
-            None => fingerprint(fields.bytes()),
-        },
-        process,
-    })
 }
 
 fn started_json(started: Started) -> Value {
@@ -118,8 +104,8 @@ pub(super) async fn complete(State(app): State<App>, sent: Sent) -> Response {
         tracing::warn!("a result is not captured: its request is larger than is read");
         sent.salvaged()
     } else {
-        match sent.parse(|fields| Some(parse_complete(fields))).await {
-            Ok(complete) => complete.unwrap_or_default(),
+        match sent.read(read::complete).await {
+            Ok(complete) => complete,
             Err(refusal) => return refusal,
         }
     };
@@ -127,21 +113,6 @@ pub(super) async fn complete(State(app): State<App>, sent: Sent) -> Response {
         Ok(None) => ok(),
         Ok(Some(paused)) => Json(poll_json(&paused.pause_id, paused.is_async)).into_response(),
         Err(refused) => refusal(refused),
-    }
-}
-
-fn parse_complete(fields: &Fields<'_>) -> Complete {
-    Complete {
-        call_id: fields.text("call_id").unwrap_or_default(),
-        status: fields.text("status"),
-        timestamp: fields.number("timestamp"),
-        process: process(fields),
-        result: fields.prefixed_item("result"),
-        exception: fields.prefixed_item("exception"),
-        exception_type: fields.text("exception_type"),
-        exception_message: fields.text("exception_message"),
-        exception_traceback: fields.text("exception_traceback"),
-        action_error: fields.text("action_error"),
     }
 }
 
@@ -195,7 +166,8 @@ fn process(fields: &Fields<'_>) -> Option<Process> {
 }
 
 pub(super) fn ok() -> Response {
-    Json(json!({ "status": "ok" })).into_response()
+    let json = HeaderValue::from_static("application/json");
+    ([(CONTENT_TYPE, json)], r#"{"status":"ok"}"#).into_response()
 }
 
 fn no_identity() -> Response {

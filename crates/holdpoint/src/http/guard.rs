@@ -86,21 +86,32 @@ impl Guard {
 }
 
 pub(super) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.refusal(request.uri(), request.headers()) {
+    match refused(&guard, &request) {
         None => next.run(request).await,
-        Some((status, error)) => {
-            tracing::warn!(uri = %request.uri(), error, "refused a request");
-            (status, Json(json!({ "error": error }))).into_response()
-        }
+        Some(response) => response,
     }
+}
+
+/// The answer to a request that should not be here.
+pub(super) fn refused(guard: &Guard, request: &Request) -> Option<Response> {
+    let (status, error) = guard.refusal(request.uri(), request.headers())?;
+    tracing::warn!(uri = %request.uri(), error, "refused a request");
+    Some((status, Json(json!({ "error": error }))).into_response())
 }
 
 fn names_us(uri: &Uri, headers: &HeaderMap) -> bool {
     let header = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
     match header {
+        Some(host) if is_usual(host) => true,
         Some(host) => host.parse::<Authority>().is_ok_and(|host| is_loopback(&host)),
         None => uri.authority().is_some_and(is_loopback),
     }
+}
+
+/// What nearly every client writes, known without taking it apart.
+fn is_usual(host: &str) -> bool {
+    let (name, port) = host.split_once(':').unwrap_or((host, "0"));
+    matches!(name, "127.0.0.1" | "localhost") && port.parse::<u16>().is_ok()
 }
 
 fn is_loopback(authority: &Authority) -> bool {

@@ -1,8 +1,9 @@
 //! Sockets: loopback on both families, the next port when one is taken, NODELAY, a place for each connection.
 
 use std::{
+    future::poll_fn,
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -71,9 +72,18 @@ pub(crate) struct Bounded {
 }
 
 /// One accepted connection and its place.
-pub(crate) struct Connection {
+pub(super) struct Connection {
     stream: TcpStream,
-    place: Arc<Place>,
+    seat: Seat,
+}
+
+/// A place, until it is left.
+pub(super) struct Seat(Arc<Place>);
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
 }
 
 impl Bounded {
@@ -86,23 +96,38 @@ impl Bounded {
 
 impl Connection {
     pub(super) fn place(&self) -> &Arc<Place> {
-        &self.place
+        &self.seat.0
+    }
+
+    /// The first bytes that come, which are not taken; none when the client leaves or is to.
+    pub(super) async fn first_bytes<'b>(&self, buffer: &'b mut [u8]) -> &'b [u8] {
+        let mut first = ReadBuf::new(buffer);
+        let came = poll_fn(|cx| {
+            if self.place().poll_closing(cx) {
+                return Poll::Ready(Ok(0));
+            }
+            self.stream.poll_peek(cx, &mut first)
+        });
+        let came = came.await.unwrap_or(0);
+        buffer.get(..came).unwrap_or_default()
+    }
+
+    /// Off this thread's runtime, to be given to another.
+    pub(super) fn release(self) -> io::Result<(std::net::TcpStream, Seat)> {
+        Ok((self.stream.into_std()?, self.seat))
+    }
+
+    /// Onto this thread's runtime.
+    pub(super) fn take_up((stream, seat): (std::net::TcpStream, Seat)) -> io::Result<Connection> {
+        Ok(Connection { stream: TcpStream::from_std(stream)?, seat })
     }
 }
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.place.leave();
-    }
-}
-
-impl axum::serve::Listener for Bounded {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
+impl Bounded {
+    pub(super) async fn accept(&mut self) -> Connection {
         loop {
-            let (stream, address) = axum::serve::Listener::accept(&mut self.listener).await;
+            // Trouble such as too many open files is waited out there.
+            let (stream, _) = axum::serve::Listener::accept(&mut self.listener).await;
             let wait = if self.full { Duration::ZERO } else { limits::PLACE_WAIT };
             let place = self.places.enter(wait).await;
             self.full = place.is_none();
@@ -115,12 +140,8 @@ impl axum::serve::Listener for Bounded {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "NODELAY was refused");
             }
-            return (Connection { stream, place }, address);
+            return Connection { stream, seat: Seat(place) };
         }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
     }
 }
 
@@ -155,10 +176,10 @@ impl AsyncRead for Connection {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         // To HTTP these are clients that closed their end.
-        if self.place.poll_closing(cx) {
+        if self.place().poll_closing(cx) {
             return Poll::Ready(Ok(()));
         }
-        let room = self.place.room();
+        let room = self.place().room();
         if room == 0 {
             let error = "the head of the request is too large";
             let answer = refusal(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, error);
@@ -177,7 +198,7 @@ impl AsyncRead for Connection {
             buf.advance(came);
             polled
         };
-        self.place.came(buf.filled().len() - before);
+        self.place().came(buf.filled().len() - before);
         polled
     }
 }

@@ -6,7 +6,6 @@
 
 use std::{
     collections::HashMap,
-    convert::Infallible,
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -17,18 +16,13 @@ use std::{
 };
 
 use axum::{
-    Router,
     body::{Body, Bytes, HttpBody},
-    extract::Request,
     response::Response,
 };
-use futures::{future::BoxFuture, task::AtomicWaker};
+use futures::task::AtomicWaker;
 use holdpoint_engine::limits;
 use http_body::{Frame, SizeHint};
 use tokio::{sync::Notify, time::timeout_at};
-use tower::Service;
-
-use super::listen::Connection;
 
 /// All places of one process.
 pub(crate) struct Places {
@@ -148,13 +142,21 @@ impl Place {
 }
 
 /// A request under way, until its answer is made.
-struct Busy(Arc<Place>);
+pub(super) struct Busy(Arc<Place>);
 
 impl Busy {
-    fn new(place: Arc<Place>) -> Busy {
+    pub(super) fn new(place: Arc<Place>) -> Busy {
         place.requests.fetch_add(1, Relaxed);
         place.head.store(0, Relaxed);
         Busy(place)
+    }
+
+    /// The answer is made, but for a stream, which is written while it is made.
+    pub(super) fn until_made(self, response: Response) -> Response {
+        if response.body().size_hint().exact().is_some() {
+            return response;
+        }
+        response.map(|body| Body::new(Stream { body, _busy: self }))
     }
 }
 
@@ -163,41 +165,6 @@ impl Drop for Busy {
         *self.0.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.0.requests.fetch_sub(1, Relaxed);
         self.0.places.freed.notify_waiters();
-    }
-}
-
-/// What answers the requests of one connection, and knows whether one is under way.
-#[derive(Clone)]
-pub(crate) struct Seated {
-    router: Router,
-    place: Arc<Place>,
-}
-
-impl Seated {
-    pub(crate) fn new(router: Router, connection: &Connection) -> Seated {
-        Seated { router, place: Arc::clone(connection.place()) }
-    }
-}
-
-impl Service<Request> for Seated {
-    type Response = Response;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Response, Infallible>>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Service::<Request>::poll_ready(&mut self.router, cx)
-    }
-
-    fn call(&mut self, request: Request) -> Self::Future {
-        let busy = Busy::new(Arc::clone(&self.place));
-        let answer = self.router.call(request);
-        Box::pin(async move {
-            let response = answer.await?;
-            if response.body().size_hint().exact().is_some() {
-                return Ok(response);
-            }
-            Ok(response.map(|body| Body::new(Stream { body, _busy: busy })))
-        })
     }
 }
 

@@ -10,9 +10,10 @@ use serde_json::Value as Json;
 use super::super::http::{Connection, Listening};
 use super::wire::{Process, Value};
 
-/// The two take turns this often; over all connections, this many pairs each time.
-const TURNS: u32 = 10;
-const PAIRS_PER_TURN: u32 = 2_000;
+/// The two take turns this often; over all connections, this many pairs each time. A turn ends with
+/// everything on the disk: it is long enough that most of it is not that end.
+const TURNS: u32 = 5;
+const PAIRS_PER_TURN: u32 = 20_000;
 
 /// Pairs per second of ours and of the floor.
 pub(super) fn rates(ours: &Listening, floor: &Listening, connections: u32) -> Result<(f64, f64)> {

@@ -15,7 +15,7 @@ use axum::{
     },
     response::{IntoResponse, Response},
 };
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use holdpoint_engine::{aside::aside, callpoints::call::Complete, limits};
 use serde_json::{Value, json};
 use tokio::{
@@ -52,7 +52,7 @@ impl FromRequest<App> for Sent {
             // Nothing of it is looked at: no memory is needed.
             Some(length) if length > limits::CALL_BODY => (None, 0),
             // What does not say its length may be as long as is allowed.
-            length => match place(length.unwrap_or(limits::CALL_BODY)).await {
+            length => match Box::pin(place(length.unwrap_or(limits::CALL_BODY))).await {
                 Some(place) => (Some(place), limits::CALL_BODY),
                 None => (None, 0),
             },
@@ -68,7 +68,11 @@ fn announced(headers: &HeaderMap) -> Option<usize> {
 
 fn is_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if kind == "application/json" {
+        return true;
+    }
+    let kind = kind.to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
 }
 
@@ -82,8 +86,7 @@ async fn place(bytes: usize) -> Option<OwnedSemaphorePermit> {
 /// All of it if there is `room`, or the beginning and whether there was more.
 async fn read(body: Body, announced: usize, room: usize) -> Result<(Bytes, bool), Response> {
     let mut stream = body.into_data_stream();
-    let mut whole: Vec<u8> = Vec::with_capacity(announced.min(room));
-    let mut only: Option<Bytes> = None;
+    let mut whole: Vec<u8> = Vec::new();
     let mut cut = announced > room;
     while let Some(chunk) = next(&mut stream).await? {
         if !cut && whole.len() + chunk.len() > room.max(announced) {
@@ -93,14 +96,15 @@ async fn read(body: Body, announced: usize, room: usize) -> Result<(Bytes, bool)
             let room = limits::CALL_BODY_SMALL.saturating_sub(whole.len());
             whole.extend(chunk.iter().take(room));
             whole.truncate(limits::CALL_BODY_SMALL);
-        } else if whole.is_empty() && only.is_none() && chunk.len() == announced {
+        } else if whole.is_empty() && chunk.len() == announced {
             // The usual case: one piece, not copied.
-            only = Some(chunk);
+            return Ok((chunk, false));
         } else {
+            whole.reserve(announced.min(room).saturating_sub(whole.len()));
             whole.extend_from_slice(&chunk);
         }
     }
-    Ok((only.unwrap_or_else(|| whole.into()), cut))
+    Ok((whole.into(), cut))
 }
 
 /// The next piece, if the client goes on sending.
@@ -108,7 +112,12 @@ async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Response> {
     let refuse = |status: StatusCode, error: String| {
         (status, Json(json!({ "error": error }))).into_response()
     };
-    match timeout(limits::BODY_STALL, stream.next()).await {
+    // As a rule it came with the head, and no clock is needed.
+    let came = match stream.next().now_or_never() {
+        Some(came) => Ok(came),
+        None => timeout(limits::BODY_STALL, stream.next()).await,
+    };
+    match came {
         Ok(None) => Ok(None),
         Ok(Some(Ok(chunk))) => Ok(Some(chunk)),
         Ok(Some(Err(error))) => {
@@ -136,6 +145,18 @@ impl Sent {
         self.look(move |bytes| Fields::read(bytes).map(|fields| parse(&fields))).await
     }
 
+    /// Reads the whole text by `read`.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        read: fn(&str) -> serde_json::Result<T>,
+    ) -> Result<T, Response> {
+        let read = move |bytes: &[u8]| {
+            let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
+            read(text).map_err(|error| error.to_string())
+        };
+        self.look(read).await
+    }
+
     /// The same of a batch of records.
     pub(super) async fn parse_batch<T: Send + 'static>(
         &self,
@@ -146,14 +167,14 @@ impl Sent {
 
     async fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&[u8]) -> Result<Option<T>, String> + Send + 'static,
-    ) -> Result<Option<T>, Response> {
+        look: impl FnOnce(&[u8]) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, Response> {
         let bytes = self.bytes.clone();
         let work = move || look(&bytes);
         let parsed = if self.bytes.len() <= limits::CALL_BODY_SMALL {
             work()
         } else {
-            aside(work).await.unwrap_or_else(|| Err("it cannot be read".into()))
+            Box::pin(aside(work)).await.unwrap_or_else(|| Err("it cannot be read".into()))
         };
         parsed.map_err(|error| {
             let error = json!({ "error": format!("invalid request body: {error}") });

@@ -1,13 +1,9 @@
 //! The fields of a request as existing clients send them: nothing is typed strictly, because a
 //! signature is a text or a number, a process id a number or a text.
 
-use std::{
-    borrow::Cow,
-    fmt,
-    hash::{BuildHasher as _, RandomState},
-    sync::LazyLock,
-};
+use std::{borrow::Cow, fmt, hash::BuildHasher as _, sync::LazyLock};
 
+use foldhash::quality::RandomState;
 use holdpoint_engine::{
     callpoints::{
         call::{Origin, Site},
@@ -38,7 +34,7 @@ struct Pairs<'b>(Vec<(Cow<'b, str>, &'b RawValue)>);
 
 /// A name that is borrowed where it is written without escapes.
 #[derive(Deserialize)]
-struct Name<'b>(#[serde(borrow)] Cow<'b, str>);
+pub(super) struct Name<'b>(#[serde(borrow)] pub(super) Cow<'b, str>);
 
 impl<'de> Deserialize<'de> for Pairs<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -93,7 +89,7 @@ impl<'de> Deserialize<'de> for Batch<'de> {
 
 /// The same for the same bytes, for as long as this process lives.
 pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
-    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+    static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::default);
     HASHER.hash_one(bytes)
 }
 
@@ -137,8 +133,7 @@ impl<'b> Fields<'b> {
 
     /// Text that is not empty.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
-        let text: String = serde_json::from_str(self.raw(name)?.get()).ok()?;
-        (!text.is_empty()).then_some(text)
+        text(self.raw(name)?).filter(|text| !text.is_empty())
     }
 
     /// A number, or text that is one.
@@ -149,8 +144,7 @@ impl<'b> Fields<'b> {
     }
 
     pub(crate) fn json(&self, name: &str) -> Value {
-        let value = self.raw(name).and_then(|raw| serde_json::from_str(raw.get()).ok());
-        value.unwrap_or(Value::Null)
+        self.raw(name).map_or(Value::Null, json)
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
@@ -172,37 +166,24 @@ impl<'b> Fields<'b> {
 
     /// This object as a value.
     pub(super) fn item(&self) -> Item {
-        self.item_named(|field| field.to_owned())
+        item(self.entries())
     }
 
     /// A value whose fields are `result_cid`, `result_data`, …
     pub(crate) fn prefixed_item(&self, prefix: &str) -> Item {
-        self.item_named(|field| format!("{prefix}_{field}"))
+        item(self.entries().filter_map(|(name, raw)| {
+            let name = name.strip_prefix(prefix)?.strip_prefix('_')?;
+            Some((name, raw))
+        }))
     }
 
-    fn item_named(&self, named: impl Fn(&str) -> String) -> Item {
-        let data = match self.raw(&named("data")) {
-            None => Data::Absent,
-            Some(raw) => serde_json::from_str(raw.get()).map_or(Data::Other, Data::Text),
-        };
-        let format = match self.text(&named("serialization_format")) {
-            None => Some(Format::Dill),
-            Some(word) => Format::parse(&word),
-        };
-        let client_ref = Some(self.json(&named("client_ref"))).filter(|it| !it.is_null());
-        Item { cid: self.text(&named("cid")), data, format, client_ref }
+    fn entries(&self) -> impl Iterator<Item = (&str, &RawValue)> {
+        self.all.0.iter().map(|(name, raw)| (&**name, *raw))
     }
 
     pub(super) fn items(&self, name: &str) -> Vec<Item> {
         let item = |fields: Option<Fields<'_>>| fields.map(|it| it.item()).unwrap_or_default();
         self.objects(name).into_iter().map(item).collect()
-    }
-
-    pub(super) fn named_items(&self, name: &str) -> Vec<(String, Item)> {
-        let item = |(name, raw): (String, &'b RawValue)| {
-            (name, Fields::of(raw).map(|it| it.item()).unwrap_or_default())
-        };
-        self.named(name).into_iter().map(item).collect()
     }
 
     /// An object's entries in their order.
@@ -236,8 +217,59 @@ impl<'b> Fields<'b> {
     }
 }
 
+/// A value of its fields, the last of each name.
+fn item<'a>(fields: impl Iterator<Item = (&'a str, &'a RawValue)>) -> Item {
+    let (mut cid, mut data, mut format, mut client_ref) = (None, None, None, None);
+    for (name, raw) in fields {
+        match name {
+            "cid" => cid = Some(raw),
+            "data" => data = Some(raw),
+            "serialization_format" => format = Some(raw),
+            "client_ref" => client_ref = Some(raw),
+            _ => {}
+        }
+    }
+    let word = |raw: Option<&RawValue>| raw.and_then(text).filter(|text| !text.is_empty());
+    Item {
+        cid: word(cid),
+        data: match data.filter(|raw| raw.get() != "null") {
+            None => Data::Absent,
+            Some(raw) => text(raw).map_or(Data::Other, Data::Text),
+        },
+        format: match word(format) {
+            None => Some(Format::Dill),
+            Some(word) => Format::parse(&word),
+        },
+        client_ref: client_ref
+            .and_then(|raw| serde_json::from_str(raw.get()).ok())
+            .filter(|value: &Value| !value.is_null()),
+    }
+}
+
+/// What it says; nothing where it is too deep to be read.
+pub(super) fn json(raw: &RawValue) -> Value {
+    match plain(raw) {
+        Some(text) => Value::from(text),
+        None => serde_json::from_str(raw.get()).unwrap_or(Value::Null),
+    }
+}
+
+/// Text, if it is one.
+fn text(raw: &RawValue) -> Option<String> {
+    match plain(raw) {
+        Some(text) => Some(text.to_owned()),
+        None => serde_json::from_str(raw.get()).ok(),
+    }
+}
+
+/// Text as it stands between its quotes: nearly all has no escapes, and what has none is not read again.
+fn plain(raw: &RawValue) -> Option<&str> {
+    let text = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    (!text.contains('\\')).then_some(text)
+}
+
 /// A stack as it came, or its innermost frames where there are too many.
-fn stack(text: &str) -> String {
+pub(super) fn stack(text: &str) -> String {
     if text.len() <= limits::STACK_BYTES {
         return text.to_owned();
     }
@@ -264,16 +296,30 @@ mod tests {
     #[test]
     fn nothing_is_typed_strictly() {
         let body = br#"{"process_pid": "42", "process_start_time": 1.5, "signature": 2,
-            "method_name": "f", "target": 7, "args": [{"cid": "a"}, "x", 3],
-            "kwargs": {"b": {"cid": "c", "data": 5}, "a": {}}}"#;
+            "method_name": "f", "target": 7, "args": [{"cid": "a", "data": 5}, "x", 3],
+            "kwargs": {"b": 1, "a": {}}}"#;
         let fields = Fields::read(body).unwrap();
         assert_eq!(fields.number("process_pid"), Some(42.0));
         assert_eq!(fields.json("signature"), json!(2));
         assert!(fields.object("target").is_none());
-        assert_eq!(fields.items("args").len(), 3);
-        let named = fields.named_items("kwargs");
+        let items = fields.items("args");
+        assert_eq!((items.len(), &items[0].data), (3, &Data::Other));
+        let named = fields.named("kwargs");
         assert_eq!(named.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), ["b", "a"]);
-        assert_eq!(named[0].1.data, Data::Other);
+    }
+
+    #[test]
+    fn texts_are_what_they_say() {
+        let body = br#"{"a": "x\u00e9\n\"", "b": "", "c": "\\", "d": 5, "e": "plain",
+            "result_cid": "one", "result_cid": "two", "result_data": "a\/b", "resulting_cid": "three"}"#;
+        let fields = Fields::read(body).unwrap();
+        assert_eq!(fields.text("a").as_deref(), Some("x\u{e9}\n\""));
+        assert_eq!((fields.text("b"), fields.text("d")), (None, None));
+        assert_eq!(fields.text("c").as_deref(), Some("\\"));
+        assert_eq!(fields.json("e"), json!("plain"));
+        assert_eq!(fields.json("a"), json!("x\u{e9}\n\""));
+        let item = fields.prefixed_item("result");
+        assert_eq!((item.cid.as_deref(), item.data), (Some("two"), Data::Text("a/b".into())));
     }
 
     #[test]
