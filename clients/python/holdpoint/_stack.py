@@ -13,6 +13,8 @@ import sys
 from . import _limits as limits
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# Ours, and what the interpreter runs a module and imports with: nobody debugs those.
+_PLUMBING = (_HERE, "<frozen ")
 _lines = {}
 _texts = {}
 
@@ -28,10 +30,10 @@ def take(frame, most):
 
 
 def take_all(frame):
-    """For a call that asks: more frames, none of them our own."""
+    """For a call that asks: more frames, none of them plumbing."""
     taken = []
     while frame is not None and len(taken) < 2 * limits.FRAMES_ASKED:
-        if not frame.f_code.co_filename.startswith(_HERE):
+        if not frame.f_code.co_filename.startswith(_PLUMBING):
             taken.append(frame.f_code)
             taken.append(frame.f_lasti)
         frame = frame.f_back
@@ -57,7 +59,7 @@ def frames(taken):
     for index in range(0, len(taken), 2):
         code, instruction = taken[index], taken[index + 1]
         filename = code.co_filename
-        if filename.startswith(_HERE):
+        if filename.startswith(_PLUMBING):
             continue
         line = line_of(code, instruction)
         found.append(

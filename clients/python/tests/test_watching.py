@@ -118,6 +118,9 @@ def test_the_program_itself_as_main_and_as_a_module(watch, standin):
     standin.records.clear()
     watch("--watch", "app:main", "-m", "app").end(3)
     assert names(standin) == ["app:main"]
+    # Of the app alone, not of how the interpreter runs a module.
+    files = [frame["filename"] for frame in standin.records[0]["call_site"]["stack_trace"]]
+    assert files and not [name for name in files if name.startswith("<frozen")], files
 
 
 def test_what_is_no_def_and_what_is_imported_already(watch, standin):
