@@ -11,6 +11,7 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
+    time::{Duration, Instant},
 };
 
 use holdpoint_testkit::{
@@ -20,6 +21,9 @@ use holdpoint_testkit::{
     until,
 };
 use serde_json::json;
+
+/// As `limits::BODY_STALL` has it.
+const STALL: Duration = Duration::from_secs(30);
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
 
@@ -344,6 +348,32 @@ fn requests_that_break_off_change_nothing() {
     }
     assert_eq!(wire.get("/api/calls/in-flight")["total_count"], 0);
     assert_eq!(wire.start("f", &[json!(1)])["action"], "continue");
+}
+
+/// A body that does not come to its end is waited for as long as the limit says, on either thread.
+#[test]
+fn a_body_that_stalls_is_given_up() {
+    let (_process, wire) = serve();
+    let stalled = [(); 2].map(|()| {
+        let mut stream = TcpStream::connect(("127.0.0.1", wire.port)).unwrap();
+        stream.set_read_timeout(Some(STALL + DEADLINE)).unwrap();
+        write!(
+            stream,
+            "POST /api/call/start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Content-Length: 100\r\n\r\n{{"
+        )
+        .unwrap();
+        stream
+    });
+    let since = Instant::now();
+    // Others are not held up meanwhile.
+    wire.call("f", &[json!(1)], &json!(2));
+    for mut stream in stalled {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("within 30 s"), "{answer}");
+    }
+    assert!(since.elapsed() >= STALL, "{:?}", since.elapsed());
 }
 
 /// Calls whose end is never told are given up, the oldest first.

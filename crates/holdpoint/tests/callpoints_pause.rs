@@ -185,6 +185,14 @@ fn after_a_call_every_decision_is_to_go_on() {
         assert_eq!(decide(&wire, id, decision), json!({ "action": "continue" }));
     }
     assert_eq!(wire.get("/api/calls")["total_count"], 4);
+    // Whoever wanted a change is told that there was none; whoever did not is not bothered.
+    for (decision, warned) in [(json!({ "action": "skip" }), true), (json!({}), false)] {
+        let started = wire.start("f", &[json!(1)]);
+        wire.complete(&started["call_id"], &json!(7));
+        let path = format!("/api/paused/{}/continue", wire.paused()["id"].as_str().unwrap());
+        let answer = wire.ok(&path, decision);
+        assert_eq!(answer.get("warning").is_some(), warned, "{answer}");
+    }
 }
 
 /// B3: existing clients do not wait after an exception; the pause says that nobody does.

@@ -47,7 +47,7 @@ impl Decision {
     }
 
     /// Whether it asks for more than to go on.
-    pub fn changes(&self) -> bool {
+    pub(super) fn changes(&self) -> bool {
         self.word().is_some_and(|word| word != "continue")
     }
 

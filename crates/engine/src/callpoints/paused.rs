@@ -75,6 +75,8 @@ pub enum Polled {
 pub enum Resumed {
     Done {
         action: String,
+        /// What is to be said beside it: the wish came too late.
+        warning: Option<&'static str>,
     },
     NotFound,
     Already,
@@ -355,7 +357,11 @@ impl Callpoints {
             return self.unresumed(id);
         };
         self.after_decision(&pause, &word).await;
-        Resumed::Done { action: word }
+        let late = decision.changes() && word == "continue";
+        let warning = late.then_some(
+            "the call had run already: it goes on with its own outcome, and nothing was changed",
+        );
+        Resumed::Done { action: word, warning }
     }
 
     fn unresumed(&self, id: &str) -> Resumed {

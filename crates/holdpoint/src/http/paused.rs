@@ -55,8 +55,8 @@ pub(super) async fn paused(State(app): State<App>) -> Json<Value> {
 #[utoipa::path(post, path = "/api/paused/{pause_id}/continue", params(
     ("pause_id" = String, Path, description = "The pause"),
 ), responses(
-    (status = 200, description = "`{status: \"ok\", pause_id, resumed, action?}`; `resumed` is false when \
-        nothing waited", body = Value),
+    (status = 200, description = "`{status: \"ok\", pause_id, resumed, action?, warning?}`; `resumed` is \
+        false when nothing waited, `warning` says that a change came too late", body = Value),
     (status = 400, description = "`invalid_action`", body = Value),
 ))]
 pub(super) async fn resume(
@@ -69,10 +69,15 @@ pub(super) async fn resume(
         Err(refusal) => return refusal,
     };
     match app.engine.callpoints().await.resume(&pause_id, &decision).await {
-        Resumed::Done { action } => Json(json!({
-            "status": "ok", "pause_id": pause_id, "resumed": true, "action": action,
-        }))
-        .into_response(),
+        Resumed::Done { action, warning } => {
+            let mut answer = json!({
+                "status": "ok", "pause_id": pause_id, "resumed": true, "action": action,
+            });
+            if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning) {
+                answer.insert("warning".to_owned(), json!(warning));
+            }
+            Json(answer).into_response()
+        }
         Resumed::NotFound | Resumed::Already => {
             Json(json!({ "status": "ok", "pause_id": pause_id, "resumed": false })).into_response()
         }

@@ -18,7 +18,7 @@ pub(crate) mod shape;
 
 use std::collections::BTreeMap;
 
-use holdpoint_engine::callpoints::functions::Function;
+use holdpoint_engine::callpoints::{behavior::Behavior, functions::Function};
 use serde_json::{Value, json};
 
 use crate::tool::{Reply, nearest};
@@ -38,6 +38,16 @@ pub(crate) fn refuse(code: &str, more: Value) -> Reply {
 /// A word that is no behavior, and those that are.
 fn no_behavior(word: &str, known: &str) -> Reply {
     refuse("invalid_behavior", json!({ "behavior": word, "message": format!("it is {known}") }))
+}
+
+/// The answer to a behavior that was set, or was not because there is no such callpoint.
+fn behavior_set(changed: bool, function_name: &str, behavior: Behavior) -> Reply {
+    if !changed {
+        return refuse("breakpoint_not_found", json!({ "function_name": function_name }));
+    }
+    Reply::Json(json!({
+        "status": "ok", "function_name": function_name, "behavior": behavior.as_str(),
+    }))
 }
 
 fn hint(code: &str) -> Option<&'static str> {

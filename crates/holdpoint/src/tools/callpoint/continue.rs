@@ -68,18 +68,14 @@ impl Tool for Continue {
             ..Decision::default()
         };
         let about = json!({ "pause_id": pause_id });
-        let wants_change = decision.changes();
         match callpoints.resume(&pause_id, &decision).await {
-            Resumed::Done { action } => {
+            Resumed::Done { action, warning } => {
                 let mut answer = json!({ "status": "ok", "pause_id": pause_id, "action": action });
-                let warning = if wants_change && action == "continue" {
-                    "the call had run already: it goes on with its own outcome, and nothing was changed"
-                } else if unknown {
-                    "no app has registered the replacement function; without it the call runs as written"
-                } else {
-                    return Ok(Reply::Json(answer));
-                };
-                if let Some(answer) = answer.as_object_mut() {
+                let unknown = unknown.then_some(
+                    "no app has registered the replacement function; without it the call runs as written",
+                );
+                if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning.or(unknown))
+                {
                     answer.insert("warning".to_owned(), json!(warning));
                 }
                 Ok(Reply::Json(answer))

@@ -3,9 +3,8 @@
 use holdpoint_engine::{callpoints::behavior::Behavior, failure::Failure};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::{no_behavior, refuse};
+use super::{behavior_set, no_behavior};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -35,12 +34,6 @@ impl Tool for SetBehavior {
             return Ok(no_behavior(&word, "stop, go or yield"));
         };
         let changed = app.engine.callpoints().await.set_before(&function_name, behavior).await;
-        if changed.is_err() {
-            let about = json!({ "function_name": function_name });
-            return Ok(refuse("breakpoint_not_found", about));
-        }
-        Ok(Reply::Json(json!({
-            "status": "ok", "function_name": function_name, "behavior": behavior.as_str(),
-        })))
+        Ok(behavior_set(changed.is_ok(), &function_name, behavior))
     }
 }
