@@ -5,11 +5,11 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params, params_from_iter};
 
 use crate::{
-    batch::Batch,
+    batch::{Batch, CallRef},
     callpoints,
     cid::Cid,
     error::{Refusal, StoreError},
-    limits,
+    limits, rows,
     store::Store,
     values::{self, Folder},
 };
@@ -245,28 +245,25 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(),
 }
 
 fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO calls (era, call_id, process, name, kind, status, thread, started_at,
-                            completed_at, line, cids, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?;
-    for it in batch.calls() {
-        insert.execute(params![
-            batch.era,
-            it.call_id,
-            it.process,
-            it.name,
-            it.kind,
-            it.status,
-            it.thread,
-            it.started_at,
-            it.completed_at,
-            it.line,
-            it.cids,
-            it.body
-        ])?;
-    }
-    Ok(())
+    let into = "calls (era, call_id, process, name, kind, status, thread, started_at, completed_at, \
+                line, cids, body)";
+    let calls: Vec<CallRef<'_>> = batch.calls().collect();
+    rows::insert(connection, into, &calls, |it, to| {
+        to.extend::<[&dyn ToSql; 12]>([
+            &batch.era,
+            &it.call_id,
+            &it.process,
+            &it.name,
+            &it.kind,
+            &it.status,
+            &it.thread,
+            &it.started_at,
+            &it.completed_at,
+            &it.line,
+            &it.cids,
+            &it.body,
+        ]);
+    })
 }
 
 fn save_app(connection: &Connection, it: &App) -> rusqlite::Result<()> {

@@ -20,6 +20,7 @@ mod callpoints;
 mod calls;
 mod launches;
 mod retention;
+mod rows;
 mod store;
 mod timeline;
 mod values;

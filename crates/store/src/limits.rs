@@ -7,6 +7,8 @@ use std::time::Duration;
 /// Commands queued and not yet committed. At the slowest disk we measured (6,000 records a
 /// second) that is a sixth of a second of work: more is not a burst but a store that is behind.
 pub const QUEUE: usize = 1024;
+/// Rows in one statement. More save nothing: what a row itself costs is left.
+pub const ROWS: usize = 16;
 /// Commands in one commit. A commit costs as much as some ten writes, so past a few hundred there
 /// is nothing to gain, and the other servers wait for the lock meanwhile.
 pub const BATCH: usize = 256;

@@ -4,18 +4,18 @@
 //! a value away from a newer call.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs, io,
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 
 use crate::{
-    batch::{Batch, ValueRef},
+    batch::Batch,
     cid::Cid,
     error::{Refusal, StoreError},
-    limits,
+    limits, rows,
     store::Store,
 };
 
@@ -134,19 +134,30 @@ pub(crate) fn insert(
         }
         Ok(true)
     };
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO captured (head, cid, era, format, size, pretty, data)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
-    for ValueRef { cid, format, pretty, data } in batch.values() {
-        if touch(cid)? {
+    let mut new = Vec::new();
+    let mut here = HashSet::new();
+    for value in batch.values() {
+        // Once in a batch: what is not written yet cannot be found.
+        if touch(value.cid)? || !here.insert(value.cid) {
             continue;
         }
-        let size = u64::try_from(data.len()).unwrap_or(u64::MAX);
-        let aside = data.len() > limits::INLINE_BYTES && folder.write(cid, data);
-        let data = if aside { None } else { Some(data) };
-        insert.execute(params![cid.head(), cid, era, format, size, pretty, data])?;
+        let size = u64::try_from(value.data.len()).unwrap_or(u64::MAX);
+        let aside = value.data.len() > limits::INLINE_BYTES && folder.write(value.cid, value.data);
+        let data = if aside { None } else { Some(value.data) };
+        new.push((value.cid.head(), value, size, data));
     }
+    let into = "captured (head, cid, era, format, size, pretty, data)";
+    rows::insert(connection, into, &new, |(head, value, size, data), to| {
+        to.extend::<[&dyn ToSql; 7]>([
+            head,
+            &value.cid,
+            &batch.era,
+            &value.format,
+            size,
+            &value.pretty,
+            data,
+        ]);
+    })?;
     for cid in &batch.used {
         touch(*cid)?;
     }

@@ -92,16 +92,18 @@ impl Thread {
 
     fn fill(&self, batch: &mut Vec<Taken>, after: &mut Option<Queued>) -> rusqlite::Result<()> {
         let began = Instant::now();
-        while let Some(last) = batch.last_mut() {
-            self.keep_or_undo(&mut *last.write)?;
+        if let Some(first) = batch.first_mut() {
+            self.keep_or_begin_again(&mut *first.write)?;
+        }
+        loop {
             if batch.len() >= limits::BATCH || began.elapsed() >= limits::BATCH_TIME {
                 break;
             }
             let lull = if batch.len() >= limits::BURST { limits::LULL } else { Duration::ZERO };
-            match self.take(after, lull) {
-                Some(more) => batch.push(more),
-                None => break,
-            }
+            let Some(mut more) = self.take(after, lull) else { break };
+            let kept = self.keep_or_undo(&mut *more.write);
+            batch.push(more);
+            kept?;
         }
         self.connection.prepare_cached("COMMIT")?.execute([]).map(drop)
     }
@@ -119,6 +121,16 @@ impl Thread {
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
         }
+    }
+
+    /// The first has nothing before it that must stay, and no savepoint: SQLite copies every page
+    /// that changes under one, and a batch of calls changes a thousand.
+    fn keep_or_begin_again(&self, write: &mut dyn Write) -> rusqlite::Result<()> {
+        if write.run(&self.connection) {
+            return Ok(());
+        }
+        self.roll_back();
+        self.connection.execute_batch("BEGIN IMMEDIATE")
     }
 
     fn keep_or_undo(&self, write: &mut dyn Write) -> rusqlite::Result<()> {

@@ -127,3 +127,48 @@ fn walk(folder: &std::path::Path) -> usize {
     let shelves = std::fs::read_dir(folder).unwrap();
     shelves.map(|shelf| std::fs::read_dir(shelf.unwrap().path()).unwrap().count()).sum()
 }
+
+#[tokio::test]
+async fn a_value_is_kept_once_however_often_it_comes() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    for _ in 0..2 {
+        let mut batch = Batch::default();
+        for number in [1, 2, 1, 3, 2, 1] {
+            batch.add_value(value(number, 10));
+        }
+        store.record(batch).await.unwrap();
+    }
+    let kept = store.newest_values(10).await.unwrap();
+    let cids: Vec<Cid> = kept.iter().map(|value| value.cid).collect();
+    assert_eq!(cids, [cid(3), cid(2), cid(1)]);
+}
+
+/// Whether it is the first of a commit or comes later: nothing of a refused batch stays, all of the others.
+#[tokio::test]
+async fn a_batch_is_kept_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    let batch = |number: u64, body: usize| {
+        let mut batch = Batch::default();
+        batch.add_value(value(number, 10));
+        for number in [number, number + 100] {
+            batch.add_call(&Call { body: "x".repeat(body), ..call(number, 1.0) });
+        }
+        batch
+    };
+    const TOO_LARGE: usize = 5_000_000;
+    let (a, b, c, d) = tokio::join!(
+        store.record(batch(1, TOO_LARGE)),
+        store.record(batch(2, 10)),
+        store.record(batch(3, TOO_LARGE)),
+        store.record(batch(4, 10)),
+    );
+    assert_eq!([a.is_ok(), b.is_ok(), c.is_ok(), d.is_ok()], [false, true, false, true]);
+    let kept = store.newest_values(10).await.unwrap();
+    let cids: Vec<Cid> = kept.iter().map(|value| value.cid).collect();
+    assert_eq!(cids, [cid(4), cid(2)]);
+    let calls = store.calls(CallQuery { limit: 10, ..CallQuery::default() }).await.unwrap();
+    let ids: Vec<&str> = calls.rows.iter().map(|row| row.call_id.as_str()).collect();
+    assert_eq!(ids, ["c104", "c4", "c102", "c2"]);
+}
