@@ -214,6 +214,12 @@ impl Callpoints {
 }
 
 impl Flights {
+    /// The answer to a request that came before.
+    fn again(&self, fingerprint: u64) -> Option<Started> {
+        let call_id = self.again.get(&fingerprint)?;
+        self.calls.get(call_id).map(|flight| flight.answer.clone())
+    }
+
     /// `<unix time>-<number>`, as the wire has it.
     fn next_id(&mut self) -> (String, u64) {
         self.next += 1;

@@ -319,9 +319,9 @@ pub const PRUNE_EVERY: Duration = Duration::from_secs(10);
 /// At full speed the index of values is entered all over by each batch: in 40 ms it writes twice as much.
 pub const FLUSH_EVERY: Duration = Duration::from_millis(100);
 /// Bytes that make a batch at once.
-pub const BATCH_BYTES: usize = 4 * 1024 * 1024;
+pub const BATCH_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes recorded and not yet written; past this, apps wait for the disk. As much may be on its way.
-pub const PENDING_BYTES: usize = 6 * 1024 * 1024;
+pub const PENDING_BYTES: usize = 3 * 1024 * 1024;
 /// How long a reader waits for what was recorded before it.
 pub const SETTLE: Duration = Duration::from_secs(5);
 /// Values known without asking the store: about 150 bytes each.

@@ -80,7 +80,8 @@ enum Ended {
 
 impl Callpoints {
     pub fn start(&self, start: Start) -> Soon<'_, Result<Started, Refused>> {
-        if let Some(answer) = self.again(start.fingerprint) {
+        // Sent again: the answer is the same (B23).
+        if let Some(answer) = self.state().flights.again(start.fingerprint) {
             return now(Ok(answer));
         }
         let at_once = are_light(start.items()) && self.unknown(&start).is_empty();
@@ -117,6 +118,10 @@ impl Callpoints {
         self.show(&mut looked.found);
         let mut bring = Bring::default();
         let mut state = self.state();
+        // The other thread may just have been faster.
+        if let Some(answer) = state.flights.again(start.fingerprint) {
+            return Ok(Begun::Goes { answer, abandoned: Vec::new() });
+        }
         let taken = state.take_in(start, looked, &mut bring);
         // Under the lock: what one request makes known, the next can ask the store for.
         self.recorder.add(bring);
@@ -149,13 +154,6 @@ impl Callpoints {
         };
         self.record_abandoned(abandoned, "more calls are under way than are kept").await;
         answer
-    }
-
-    /// The answer to a request that came before (B23).
-    fn again(&self, fingerprint: u64) -> Option<Started> {
-        let state = self.state();
-        let call_id = state.flights.again.get(&fingerprint)?;
-        state.flights.calls.get(call_id).map(|flight| flight.answer.clone())
     }
 
     /// References to values that are neither sent nor known here, in the order of the call.

@@ -109,9 +109,12 @@ impl Lanes {
     async fn attend(&self, connection: Connection) {
         let (door, place) = (Arc::clone(&self.door), Arc::clone(connection.place()));
         let visitor = Visitor { door, place };
-        let http = http1::Builder::new().serve_connection(TokioIo::new(connection), visitor);
+        // Head and body of an answer leave as one piece: nearly all are small.
+        let mut builder = http1::Builder::new();
+        let http = builder.writev(false).serve_connection(TokioIo::new(connection), visitor);
         let mut http = pin!(http.with_upgrades());
         let ended = tokio::select! {
+            biased;
             ended = http.as_mut() => ended,
             () = self.stop.cancelled() => {
                 http.as_mut().graceful_shutdown();
