@@ -5,6 +5,7 @@ by another Python than the tests.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,9 @@ CLIENT = Path(__file__).resolve().parents[1]
 PYTHON = os.environ.get("HOLDPOINT_PYTHON", sys.executable)
 # Generous: the machine may be busy. Nothing is waited for by sleeping.
 PATIENCE = 90
+
+# A shell that starts us in the background lets us ignore Ctrl-C, and every app would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
