@@ -88,9 +88,17 @@ fn port_in_file(process: &mut Process, home: &Path) -> Result<u16> {
 
 /// One connection, kept alive.
 pub(super) struct Connection {
-    port: u16,
+    pub(super) port: u16,
     writer: TcpStream,
     reader: BufReader<TcpStream>,
+}
+
+/// What stands before a body of so many bytes.
+pub(super) fn post_head(port: u16, path: &str, length: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\n\r\n"
+    )
 }
 
 impl Connection {
@@ -107,12 +115,34 @@ impl Connection {
     }
 
     pub(super) fn post(&mut self, path: &str, body: &str) -> Result<Response> {
-        self.send(&format!(
-            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            self.port,
-            body.len()
-        ))
+        self.send(&(post_head(self.port, path, body.len()) + body))
+    }
+
+    /// Sends a request that is made already; the body of its answer. `into` is used again and again:
+    /// while the clock runs, the client does as little as it can.
+    pub(super) fn exchange<'i>(&mut self, request: &[u8], into: &'i mut String) -> Result<&'i str> {
+        self.writer.write_all(request)?;
+        into.clear();
+        let mut length = 0;
+        loop {
+            let from = into.len();
+            self.reader.read_line(into).context("reading an answer")?;
+            let line = into.get(from..).unwrap_or_default().trim_end();
+            if line.is_empty() {
+                break;
+            }
+            match line.split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse()?;
+                }
+                Some(_) => {}
+                None if line.starts_with("HTTP/1.1 200") => {}
+                None => bail!("answered with `{line}`"),
+            }
+        }
+        let from = into.len();
+        self.reader.by_ref().take(length).read_to_string(into)?;
+        Ok(into.get(from..).unwrap_or_default())
     }
 
     /// Sends a request as it is and reads the answer to its end.

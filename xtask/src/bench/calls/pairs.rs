@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
-use super::super::http::{Connection, Listening};
+use super::super::http::{Connection, Listening, post_head};
 use super::wire::{Process, Value};
 
-/// The two take turns this often; over all connections, this many pairs each time. A turn ends with
+/// The two take turns this often; each connection makes this many pairs each time. A turn ends with
 /// everything on the disk: it is long enough that most of it is not that end.
 const TURNS: u32 = 5;
-const PAIRS_PER_TURN: u32 = 20_000;
+const PAIRS: u32 = 6_000;
 
 /// Pairs per second of ours and of the floor.
 pub(super) fn rates(ours: &Listening, floor: &Listening, connections: u32) -> Result<(f64, f64)> {
@@ -29,7 +29,7 @@ pub(super) fn rates(ours: &Listening, floor: &Listening, connections: u32) -> Re
             floor_times += floor_time;
         }
     }
-    let pairs = f64::from(TURNS * (PAIRS_PER_TURN / connections) * connections);
+    let pairs = f64::from(TURNS * PAIRS * connections);
     Ok((pairs / times.as_secs_f64(), pairs / floor_times.as_secs_f64()))
 }
 
@@ -48,18 +48,17 @@ impl Side {
 
     /// The time from the first request to the last record on the disk.
     fn turn(&mut self, turn: u32) -> Result<Duration> {
-        let pairs = PAIRS_PER_TURN / u32::try_from(self.connections.len())?;
         let (records, ready) = (self.records, Barrier::new(self.connections.len()));
         let times: Vec<Result<Duration>> = thread::scope(|scope| {
             let runs: Vec<_> = (0..)
                 .zip(&mut self.connections)
                 .map(|(number, connection)| {
-                    let app = Run { process: Process::number(number), turn, pairs, records };
+                    let app = Run { process: Process::number(number), turn, records };
                     let ready = &ready;
                     scope.spawn(move || {
-                        let values = app.values();
+                        let pairs = app.pairs(connection.port);
                         ready.wait();
-                        app.run(connection, &values)
+                        app.run(connection, &pairs)
                     })
                 })
                 .collect();
@@ -75,37 +74,57 @@ impl Side {
 struct Run {
     process: Process,
     turn: u32,
-    pairs: u32,
     records: bool,
 }
 
+/// What is sent of one call. The id in its end is known when it has begun.
+struct Pair {
+    start: Vec<u8>,
+    /// The body of its end, from behind the id on.
+    complete: String,
+}
+
+const COMPLETE: &str = r#"{"call_id":""#;
+
 impl Run {
-    /// Made before the clock runs: the hashes are the client's work, not the server's.
-    fn values(&self) -> Vec<(Value, Value)> {
-        let Self { process, turn, pairs, .. } = self;
-        let text = |what: &str, pair: u32| {
+    /// Made before the clock runs: the hashes and the texts are the client's work, not the server's.
+    fn pairs(&self, port: u16) -> Vec<Pair> {
+        let Self { process, turn, .. } = self;
+        let value = |what: &str, pair: u32| {
             Value::of(&format!("{what} {pair} of turn {turn} of app {}", process.key()))
         };
-        (0..*pairs).map(|pair| (text("order", pair), text("price", pair))).collect()
+        let pair = |pair: u32| {
+            let start = process.start_body(&value("order", pair));
+            let complete = process.complete_body("", &value("price", pair));
+            Pair {
+                start: (post_head(port, "/api/call/start", start.len()) + &start).into_bytes(),
+                complete: complete.trim_start_matches(COMPLETE).to_owned(),
+            }
+        };
+        (0..PAIRS).map(pair).collect()
     }
 
-    fn run(&self, connection: &mut Connection, values: &[(Value, Value)]) -> Result<Duration> {
+    fn run(&self, connection: &mut Connection, pairs: &[Pair]) -> Result<Duration> {
         let start = Instant::now();
-        let mut last = String::new();
-        for (argument, result) in values {
-            let started = connection.post("/api/call/start", &self.process.start_body(argument))?;
-            last = call_id(&started.json()?)?;
-            let body = self.process.complete_body(&last, result);
-            let completed = connection.post("/api/call/complete", &body)?.json()?;
-            if completed.get("status").and_then(Json::as_str) != Some("ok") {
+        let (mut id, mut request, mut answer) = (String::new(), String::new(), String::new());
+        for Pair { start, complete } in pairs {
+            call_id(connection.exchange(start, &mut answer)?, &mut id)?;
+            let length = COMPLETE.len() + id.len() + complete.len();
+            request.clear();
+            request += &post_head(connection.port, "/api/call/complete", length);
+            for part in [COMPLETE, &id, complete] {
+                request += part;
+            }
+            let completed = connection.exchange(request.as_bytes(), &mut answer)?;
+            if !completed.contains(r#""status":"ok""#) {
                 bail!("a call did not end well: {completed}");
             }
         }
         if self.records {
             // Answered when everything that was acknowledged before is in the store.
-            let record = connection.get(&format!("/api/calls/{last}"))?.json()?;
+            let record = connection.get(&format!("/api/calls/{id}"))?.json()?;
             let shown = record.pointer("/call/pretty_result").and_then(Json::as_str);
-            if !shown.is_some_and(|shown| shown.contains(&format!("price {}", self.pairs - 1))) {
+            if !shown.is_some_and(|shown| shown.contains(&format!("price {}", PAIRS - 1))) {
                 bail!("the last record lacks its value: {record}");
             }
         }
@@ -113,7 +132,11 @@ impl Run {
     }
 }
 
-fn call_id(started: &Json) -> Result<String> {
-    let id = started.get("call_id").and_then(Json::as_str);
-    Ok(id.with_context(|| format!("not a call that goes on: {started}"))?.to_owned())
+/// The id in the answer to a start.
+fn call_id(started: &str, id: &mut String) -> Result<()> {
+    let found = started.split_once(r#""call_id":""#).and_then(|(_, rest)| rest.split_once('"'));
+    let (found, _) = found.with_context(|| format!("not a call that goes on: {started}"))?;
+    id.clear();
+    id.push_str(found);
+    Ok(())
 }
