@@ -47,10 +47,7 @@ pub(super) async fn start(State(app): State<App>, sent: Sent) -> Response {
         Err(refusal) => return refusal,
     };
     match app.engine.callpoints().await.start(parsed).await {
-        Ok(Started::Continue { call_id }) => {
-            Json(GoesOn { call_id, action: "continue" }).into_response()
-        }
-        Ok(started) => Json(started_json(started)).into_response(),
+        Ok(started) => answer(started),
         Err(refused) => refusal(refused),
     }
 }
@@ -69,9 +66,11 @@ async fn uncaptured(app: &App) -> Response {
     Json(json!({ "call_id": call_id, "action": "continue", "captured": false })).into_response()
 }
 
-fn started_json(started: Started) -> Value {
-    match started {
-        Started::Continue { call_id } => json!({ "call_id": call_id, "action": "continue" }),
+fn answer(started: Started) -> Response {
+    let answer = match started {
+        Started::Continue { call_id } => {
+            return Json(GoesOn { call_id, action: "continue" }).into_response();
+        }
         Started::Replace { call_id, function_name } => {
             json!({ "call_id": call_id, "action": "replace", "function_name": function_name })
         }
@@ -82,7 +81,8 @@ fn started_json(started: Started) -> Value {
             }
             poll
         }
-    }
+    };
+    Json(answer).into_response()
 }
 
 /// The wire's word for "wait": where to ask, how often, and after how long to say so in a log.

@@ -161,7 +161,8 @@ fn start_other() -> Option<mpsc::Sender<Task>> {
     Some(give)
 }
 
-/// Whether a request that begins so is about calls: everything else is MCP, or asked by a person.
+/// Whether a request that begins so is of the kind that apps make, which is answered where it arrives.
+/// What is no REST is MCP, or a page.
 fn is_app(first: &[u8]) -> bool {
     let path = b" /api/";
     first.windows(path.len()).any(|window| window == path)
