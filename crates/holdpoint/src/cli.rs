@@ -5,6 +5,8 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use crate::inject;
 use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, setup, store};
 
 /// The debugger for AI agents and the people beside them.
@@ -108,6 +110,10 @@ enum Command {
         #[arg(last = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// Call a function of a library inside a process that runs
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[command(hide = true)]
+    Inject { pid: i32, library: PathBuf, function: String, text: String },
     /// Write the generated reference
     #[command(hide = true)]
     Docs {
@@ -206,6 +212,10 @@ impl Cli {
             }
             Command::Demo { exit, port } => demo::run(port, exit),
             Command::Guard { parent, command } => guard::run(&command, parent),
+            #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+            Command::Inject { pid, library, function, text } => {
+                inject::run(pid, &library, &function, &text)
+            }
             Command::Docs { page } => {
                 out::line(docs::page(page)?.trim_end());
                 Ok(ExitCode::SUCCESS)
