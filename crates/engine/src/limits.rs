@@ -311,6 +311,8 @@ pub const SILENCE: Duration = Duration::from_secs(5);
 pub const SILENCE_MAX: Duration = Duration::from_secs(180);
 /// A client that waits begins to within this.
 pub const FIRST_POLL: Duration = Duration::from_secs(3);
+/// How long apps that were paused have to tell how their calls ended, when the server stops.
+pub const LAST_CALLS: Duration = Duration::from_secs(5);
 /// How often apps are looked after.
 pub const LIVENESS_EVERY: Duration = Duration::from_secs(1);
 /// How often old records are dropped.
@@ -335,6 +337,8 @@ pub const ASIDE_BYTES: usize = 64 * 1024;
 /// Characters of a value in a line, and in a list (the wire's 500).
 pub const SHORT_VALUE: usize = 60;
 pub const PRETTY_VALUE: usize = 500;
+/// Digits of an integer that is carried exactly: Python reads no more.
+pub const INTEGER_DIGITS: usize = 4_300;
 /// Bytes after which a call's line names no more arguments.
 pub const CALL_LINE: usize = 300;
 /// Bytes of the new arguments that the record of a changed call keeps; more would be a second copy of a value.
@@ -374,6 +378,8 @@ pub const TREE_CALLS: usize = 20_000;
 pub const HISTORY: usize = 1_000;
 /// Things shown inside one value (seed 000).
 pub const ATTRIBUTES: usize = 100;
+/// Things shown inside one value of a placeholder (the wire's 50).
+pub const PLACEHOLDER_ATTRIBUTES: usize = 50;
 /// Bytes of one request about a call that are read into memory. What is larger is not captured,
 /// and the app goes on.
 pub const CALL_BODY: usize = BODY_BYTES;

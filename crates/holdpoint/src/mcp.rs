@@ -5,6 +5,7 @@
 //! how much it wants to hear. Everything else is the [`App`]'s.
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
+mod exact;
 pub(crate) mod http;
 pub(crate) mod notify;
 mod outlet;

@@ -250,6 +250,7 @@ impl Callpoints {
         // What is known by now can be asked for by others; the record is this request's own.
         self.recorder.add(bring);
         drop(state);
+        self.moved.notify_waiters();
         let paused = pauses.then(|| Arc::new(call.clone()));
         let mut bring = Bring::default();
         end_snapshots(&call, &mut bring);

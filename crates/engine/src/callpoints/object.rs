@@ -4,7 +4,7 @@ use holdpoint_pickle::{Limits, NotFound, Pickle, Show, Value as Python};
 use holdpoint_store::{Cid, StoreError, Value as Kept};
 use serde_json::{Map, Value, json};
 
-use super::Callpoints;
+use super::{Callpoints, lenient};
 use crate::limits;
 
 /// What looking into a value found.
@@ -34,7 +34,7 @@ impl Callpoints {
 fn look(kept: &Kept, path: &str) -> Inspected {
     let data = kept.data.as_deref().unwrap_or_default();
     if kept.format != "dill" {
-        return match serde_json::from_slice(data) {
+        return match lenient::read(&String::from_utf8_lossy(data)) {
             Ok(value) => json_at(kept, &value, path),
             Err(_) => undecodable(kept, "JSONDecodeError"),
         };

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
@@ -61,6 +61,14 @@ pub(super) struct Pause {
 struct Decided {
     action: Value,
     at: Instant,
+    /// The app has it.
+    fetched: bool,
+}
+
+/// A pause whose app is there, and the call that it was before, which goes on by it.
+pub(super) struct Waiting {
+    id: String,
+    before: Option<String>,
 }
 
 /// What a poll hears.
@@ -128,6 +136,16 @@ impl Pauses {
         self.oldest_first().into_iter().map(|pause| pause.id.clone()).collect()
     }
 
+    /// Those whose app is there.
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let there = self.paused.values().filter(|pause| pause.is_waiting());
+        let waiting = |pause: &Pause| Waiting {
+            id: pause.id.clone(),
+            before: (pause.moment == Moment::Before).then(|| pause.call.id.clone()),
+        };
+        there.map(waiting).collect()
+    }
+
     pub(super) fn get(&self, id: &str) -> Option<&Pause> {
         self.paused.get(id)
     }
@@ -193,7 +211,7 @@ impl Pauses {
 
     fn decide(&mut self, id: &str, action: Value) -> Option<Pause> {
         let pause = self.paused.remove(id)?;
-        self.decided.insert(id.to_owned(), Decided { action, at: Instant::now() });
+        self.decided.insert(id.to_owned(), Decided { action, at: Instant::now(), fetched: false });
         if self.decided.len() > limits::DECIDED {
             self.decided.retain(|_, decided| decided.at.elapsed() < limits::DECIDED_KEPT);
         }
@@ -235,7 +253,10 @@ impl Callpoints {
         let reason = if moment == Moment::AfterException { "exception" } else { "breakpoint" };
         data.insert("pause_reason".to_owned(), json!(reason));
         let mut state = self.state();
-        if state.pauses.len() >= limits::PAUSES || *self.closing.borrow() {
+        if self.leaving.load(Relaxed) {
+            return None;
+        }
+        if state.pauses.len() >= limits::PAUSES {
             tracing::warn!(name = call.name, "a call goes on: too many are paused already");
             return None;
         }
@@ -329,7 +350,9 @@ impl Callpoints {
     /// The answer to a poll, if there is one by now.
     fn look(&self, id: &str, deadline: Instant) -> Option<Polled> {
         let mut state = self.state();
-        if let Some(decided) = state.pauses.decided.get(id) {
+        if let Some(decided) = state.pauses.decided.get_mut(id) {
+            decided.fetched = true;
+            self.moved.notify_waiters();
             return Some(Polled::Ready(decided.action.clone()));
         }
         let Some(pause) = state.pauses.get_mut(id) else {
@@ -389,6 +412,24 @@ impl Callpoints {
         }
     }
 
+    /// Returns when these have heard that they go on, and told how their calls ended.
+    pub(super) async fn see_off(&self, mut waiting: Vec<Waiting>) {
+        loop {
+            let moved = self.moved.notified();
+            {
+                let state = self.state();
+                waiting.retain(|it| match &it.before {
+                    Some(call) => state.flights.calls.contains_key(call),
+                    None => state.pauses.decided.get(&it.id).is_some_and(|it| !it.fetched),
+                });
+            }
+            if waiting.is_empty() {
+                return;
+            }
+            moved.await;
+        }
+    }
+
     /// Data and all, for apps that need the data again.
     async fn full_values(&self, call: &Call) -> Values {
         self.recorder.settle().await;
@@ -423,12 +464,12 @@ impl State {
     }
 
     /// The paused calls whose app has not been heard of for longer than `silence`.
-    pub(super) fn silent(&self, silence: Duration) -> Vec<(String, i64, String)> {
+    pub(super) fn silent(&self, silence: Duration) -> Vec<(String, Arc<Call>)> {
         let quiet = |pause: &&Pause| {
             pause.open == 0 && pause.polled.unwrap_or(pause.born).elapsed() > silence
         };
         let silent = self.pauses.iter().filter(quiet);
-        silent.map(|it| (it.id.clone(), it.call.pid, it.call.name.clone())).collect()
+        silent.map(|it| (it.id.clone(), Arc::clone(&it.call))).collect()
     }
 }
 
