@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{client, demo, docs, doctor, guard, out, run, serve, setup, store};
+use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, setup, store};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -42,6 +42,9 @@ enum Command {
         /// As JSON, with input schemas, as MCP clients see them
         #[arg(long)]
         json: bool,
+        /// Instead: the clients that are known, what each shows its model, and where that was seen
+        #[arg(long)]
+        clients: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
@@ -140,6 +143,9 @@ pub(crate) struct ServeArgs {
     pub(crate) dap_log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) toolset: Toolset,
+    /// Whether answers carry JSON beside their text
+    #[arg(long, env = "HOLDPOINT_STRUCTURED", value_enum, default_value_t)]
+    pub(crate) structured: mcp::Structured,
     /// Seconds a tool may take when the call does not say
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) tool_timeout: Option<Duration>,
@@ -183,7 +189,8 @@ impl Cli {
                 let stdio = if keep_alive { serve::Stdio::Beside } else { serve::Stdio::Leads };
                 serve::run(serve, stdio)
             }
-            Command::Tools { json, toolset } => docs::print_tools(&toolset.toolset, json),
+            Command::Tools { json, clients: true, .. } => docs::print_clients(json),
+            Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
             Command::Tool { name, arguments, server, json } => {
                 client::run(&name, &arguments, &server, json)
             }
