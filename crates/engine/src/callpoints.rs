@@ -21,6 +21,7 @@ mod flow;
 mod known;
 mod liveness;
 mod look;
+mod name;
 mod object;
 mod pretty;
 mod read;
@@ -51,6 +52,7 @@ pub use self::{
     batch::{BatchAnswer, Record, Ref},
     beside::AppEvent,
     flow::{Refused, Started},
+    name::NoValue,
     object::Inspected,
     read::{Page, Wanted},
     tree::Node,

@@ -347,6 +347,17 @@ pub const ASIDE_BYTES: usize = 64 * 1024;
 /// Characters of a value in a line, and in a list (the wire's 500).
 pub const SHORT_VALUE: usize = 60;
 pub const PRETTY_VALUE: usize = 500;
+/// Digits by which a value may be named at the least: eight are unique among tens of thousands.
+pub const CID_DIGITS: usize = 8;
+/// Values counted that have the same beginning.
+pub const CIDS_COUNTED: usize = 1_000;
+/// Characters of a CID, and of a value, in a record that is shown in short.
+pub const CID_SHOWN: usize = 16;
+pub const VALUE_SHOWN: usize = 80;
+/// Names listed to whoever named none of them.
+pub const NAMES_SHOWN: usize = 20;
+/// Bytes of a name that is said back to whoever made it up.
+pub const NAME_SHOWN: usize = 80;
 /// Digits of an integer that is carried exactly: Python reads no more.
 pub const INTEGER_DIGITS: usize = 4_300;
 /// Bytes after which a call's line names no more arguments.
@@ -362,8 +373,9 @@ pub const APPS: usize = 1_024;
 pub const APP_SEEN: Duration = Duration::from_secs(30);
 /// Errors of connections that apps reported (the wire's 500).
 pub const COM_ERRORS: usize = 500;
-/// Calls whose end is told one by one in each window; the rest of them by their number.
-pub const TELL_EACH: u32 = 100;
+/// Calls whose end is told one by one in each window; the rest of them by their number, but for those
+/// that failed or were paused.
+pub const TELL_EACH: u32 = 1_000;
 pub const TELL_WINDOW: Duration = Duration::from_secs(1);
 /// REPL sessions open at once, entries of a transcript, bytes of one output, expressions that wait.
 pub const REPL_SESSIONS: usize = 256;

@@ -126,15 +126,20 @@ fn is_pair(text: &str) -> bool {
     second.is_some_and(|unit| (0xdc00..0xe000).contains(&unit))
 }
 
-/// What a JSON text says, as far as it can be said.
+/// What a JSON text says, for a reader.
 pub fn read(text: &str) -> serde_json::Result<Value> {
+    let value = read_marked(text)?;
+    Ok(if has_long_number(text.as_bytes()) { unmarked(value) } else { value })
+}
+
+/// What a JSON text says, with large integers marked.
+pub fn read_marked(text: &str) -> serde_json::Result<Value> {
     let text = exact(text);
     let read = if is_odd(&text) { None } else { serde_json::from_str(&text).ok() };
-    let value = match read {
-        Some(value) => value,
-        None => serde_json::from_str(&mended(&text))?,
-    };
-    Ok(if matches!(text, Cow::Owned(_)) { unmarked(value) } else { value })
+    match read {
+        Some(value) => Ok(value),
+        None => serde_json::from_str(&mended(&text)),
+    }
 }
 
 /// The same with integers beyond 64 bits as marked texts.

@@ -20,6 +20,8 @@ use super::{
     clock,
     decision::Decision,
     flow::PausedAfter,
+    functions::Replacing,
+    name::NoValue,
     repl::Queued,
     value::Format,
     verdict::Verdict,
@@ -83,13 +85,19 @@ pub enum Polled {
 pub enum Resumed {
     Done {
         action: String,
-        /// What is to be said beside it: the wish came too late.
-        warning: Option<&'static str>,
+        /// What is to be said beside it: the wish came too late, or cannot be carried out.
+        warning: Option<String>,
     },
     NotFound,
     Already,
     /// The action is none that there is.
     NoSuchAction,
+    /// It names a value by a CID that names none.
+    NoSuchValue(NoValue),
+    /// The app has no such function, and would raise; those that it has.
+    NoSuchFunction {
+        known: Vec<String>,
+    },
 }
 
 impl Pause {
@@ -367,6 +375,18 @@ impl Callpoints {
     pub async fn resume(&self, id: &str, decision: &Decision) -> Resumed {
         let found = self.state().pauses.get(id).map(|it| (Arc::clone(&it.call), it.moment));
         let Some((call, moment)) = found else { return self.unresumed(id) };
+        let decision = &match self.with_whole_cids(decision).await {
+            Ok(decision) => decision,
+            Err(no) => return Resumed::NoSuchValue(no),
+        };
+        let mut warning = None;
+        if let (Some(wanted), Moment::Before) = (&decision.replacement_function, moment) {
+            match self.state().config.replacing(wanted, &call) {
+                Replacing::Known => {}
+                Replacing::Unknown { app_does } => warning = Some(app_does),
+                Replacing::Raises { known } => return Resumed::NoSuchFunction { known },
+            }
+        }
         let values = match decision.needs_values(&call) {
             true => self.full_values(&call).await,
             false => Values::new(),
@@ -381,9 +401,9 @@ impl Callpoints {
         };
         self.after_decision(&pause, &word).await;
         let late = decision.changes() && word == "continue";
-        let warning = late.then_some(
-            "the call had run already: it goes on with its own outcome, and nothing was changed",
-        );
+        let too_late =
+            "the call had run already: it goes on with its own outcome, and nothing was changed";
+        let warning = if late { Some(too_late.to_owned()) } else { warning };
         Resumed::Done { action: word, warning }
     }
 

@@ -17,7 +17,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::IntoParams;
 
-use super::calls::{body::Sent, wire::Fields};
+use super::{
+    calls::{body::Sent, wire::Fields},
+    objects::no_value,
+};
 use crate::app::App;
 
 #[derive(Deserialize, IntoParams)]
@@ -64,7 +67,8 @@ pub(super) async fn paused(State(app): State<App>) -> Json<Value> {
 ), responses(
     (status = 200, description = "`{status: \"ok\", pause_id, resumed, action?, warning?}`; `resumed` is \
         false when nothing waited, `warning` says that a change came too late", body = Value),
-    (status = 400, description = "`invalid_action`", body = Value),
+    (status = 400, description = "`invalid_action`, `cid_ambiguous`, `function_not_found`", body = Value),
+    (status = 404, description = "`cid_not_found`", body = Value),
 ))]
 pub(super) async fn resume(
     State(app): State<App>,
@@ -87,6 +91,15 @@ pub(super) async fn resume(
         }
         Resumed::NotFound | Resumed::Already => {
             Json(json!({ "status": "ok", "pause_id": pause_id, "resumed": false })).into_response()
+        }
+        Resumed::NoSuchValue(no) => no_value(&no),
+        Resumed::NoSuchFunction { known } => {
+            let error = json!({
+                "error": "function_not_found",
+                "message": "the app has no such function and would raise; the call is still paused",
+                "functions": known,
+            });
+            (StatusCode::BAD_REQUEST, Json(error)).into_response()
         }
         Resumed::NoSuchAction => {
             let error = json!({
