@@ -3,7 +3,7 @@
 use std::{io::Read as _, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::limits;
+use holdpoint_engine::{callpoints, limits};
 use rmcp::{
     ServiceExt as _,
     model::{
@@ -54,7 +54,8 @@ fn parse(arguments: &str) -> anyhow::Result<JsonObject> {
     } else {
         arguments
     };
-    serde_json::from_str(text)
+    // Integers of any size, as `breakpoint_continue` takes them.
+    serde_json::from_str(&callpoints::lenient::exact(text))
         .context("the parameters are not a JSON object\nhint: quote them, as in '{\"limit\": 5}'")
 }
 

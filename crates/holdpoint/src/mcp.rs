@@ -6,6 +6,7 @@
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
 pub(crate) mod agents;
+mod exact;
 pub(crate) mod http;
 mod news;
 pub(crate) mod notify;
@@ -50,6 +51,7 @@ use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
     tool::{self, Caller, Meta, Reply, Shape},
+    tools::callpoint,
 };
 
 /// A request's own word on whether it wants data beside the text: true or false.
@@ -293,6 +295,7 @@ impl ServerHandler for Handler {
         let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
         let result = Box::pin(self.run_tool(request, caller)).await;
+        let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }

@@ -56,6 +56,8 @@ pub(crate) trait Tool: 'static {
     /// The tools of seed 000 say everything in JSON, failures too, and pass over parameters that they do
     /// not know.
     const SPEAKS_JSON: bool = false;
+    /// Parameters with which such a tool is one of the line breakpoints', and speaks as they do.
+    const WORDS_WITH: &'static [&'static str] = &[];
     /// What must hold before `run`.
     type Scope: Scope;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
@@ -91,6 +93,7 @@ pub(crate) struct Entry {
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
     speaks_json: bool,
+    words_with: &'static [&'static str],
     schema: fn() -> JsonObject,
     run: fn(Call, JsonObject) -> BoxFuture<'static, Result<Reply, Failure>>,
 }
@@ -103,6 +106,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         timeout: T::TIMEOUT,
         grace: T::GRACE,
         speaks_json: T::SPEAKS_JSON,
+        words_with: T::WORDS_WITH,
         schema: schema_of::<T>,
         run: run::<T>,
     }
@@ -112,6 +116,12 @@ impl Entry {
     /// `server_status` → `server`.
     pub(crate) fn family(&self) -> &'static str {
         self.name.split_once('_').map_or(self.name, |(family, _)| family)
+    }
+
+    /// Whether a call with these parameters is answered in JSON, failures too.
+    fn speaks_json(&self, arguments: &JsonObject) -> bool {
+        let given = |name: &&str| arguments.get(*name).is_some_and(|value| !value.is_null());
+        self.speaks_json && !self.words_with.iter().any(given)
     }
 
     /// A schema that no type of ours makes, for the conformance suite's fixtures.
@@ -138,8 +148,9 @@ pub(crate) async fn call(
     caller: Caller,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
+    let speaks_json = entry.speaks_json(&arguments);
     match enter(entry, schema, caller, arguments).await {
-        Err(failure) if entry.speaks_json => Ok(Reply::Refused(refused(&failure))),
+        Err(failure) if speaks_json => Ok(Reply::Refused(refused(&failure))),
         done => done,
     }
 }
@@ -150,7 +161,7 @@ async fn enter(
     caller: Caller,
     mut arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    if entry.speaks_json {
+    if entry.speaks_json(&arguments) {
         let known = schema.get("properties").and_then(|it| it.as_object());
         let common = ["timeout_s", "budget_tokens"];
         arguments.retain(|name, value| {
@@ -170,7 +181,8 @@ async fn enter(
     let gone = caller.gone.clone();
     let shape = caller.shape;
     let budget = if shape == Shape::Perhaps { common.budget.halved() } else { common.budget };
-    let call = Call::new(caller, budget, common.session);
+    let mut call = Call::new(caller, budget, common.session);
+    call.asked_budget = common.asked_budget;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let engine = std::sync::Arc::clone(&call.app.engine);

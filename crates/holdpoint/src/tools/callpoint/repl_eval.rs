@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::{refuse, shape};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -65,7 +65,7 @@ impl Tool for ReplEval {
                 "output": budget::cut(&entry.output, call.budget.bytes()),
                 "stdout": budget::cut(&entry.stdout, call.budget.bytes()),
                 "is_error": entry.is_error,
-                "result_cid": entry.result_cid,
+                "result_cid": shape::cid(&json!(entry.result_cid)),
             }))),
             Err(no) => Ok(refusal(no, &pause_id)),
         }
