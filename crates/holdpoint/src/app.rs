@@ -11,7 +11,10 @@ use std::{
 use holdpoint_engine::{callpoints::Retention, engine::Engine, memory::Location};
 use tokio_util::sync::CancellationToken;
 
-use crate::{catalogue::Catalogue, clients::Clients, home, mcp::notify::Written, told::Told};
+use crate::{
+    activity::Activity, catalogue::Catalogue, clients::Clients, home, mcp::notify::Written,
+    told::Told,
+};
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -21,6 +24,7 @@ pub(crate) struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
+    pub(crate) activity: Activity,
     pub(crate) clients: Clients,
     pub(crate) catalogue: Catalogue,
     pub(crate) told: Told,
@@ -50,6 +54,7 @@ impl App {
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,
+            activity: Activity::new(),
             catalogue,
             told: Told::default(),
             written: Written::default(),

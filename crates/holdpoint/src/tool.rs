@@ -138,6 +138,8 @@ pub(crate) async fn call(
     caller: Caller,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
+    let app = caller.app.clone();
+    let _under_way = app.activity.begin();
     match enter(entry, schema, caller, arguments).await {
         Err(failure) if entry.speaks_json => Ok(Reply::Refused(refused(&failure))),
         done => done,
