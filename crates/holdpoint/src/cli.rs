@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand};
 
 use holdpoint_engine::limits;
 
-use crate::{client, demo, docs, doctor, guard, out, run, serve, servers, setup, store};
+use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, servers, setup, store};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -44,6 +44,9 @@ enum Command {
         /// As JSON, with input schemas, as MCP clients see them
         #[arg(long)]
         json: bool,
+        /// Instead: the clients that are known, what each shows its model, and where that was seen
+        #[arg(long)]
+        clients: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
@@ -159,6 +162,9 @@ pub(crate) struct ServeArgs {
     pub(crate) detached: bool,
     #[command(flatten)]
     pub(crate) toolset: Toolset,
+    /// Whether answers carry JSON beside their text
+    #[arg(long, env = "HOLDPOINT_STRUCTURED", value_enum, default_value_t)]
+    pub(crate) structured: mcp::Structured,
     /// Seconds a tool may take when the call does not say
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) tool_timeout: Option<Duration>,
@@ -202,7 +208,8 @@ impl Cli {
                 let stdio = if keep_alive { serve::Stdio::Beside } else { serve::Stdio::Leads };
                 serve::run(serve, stdio)
             }
-            Command::Tools { json, toolset } => docs::print_tools(&toolset.toolset, json),
+            Command::Tools { json, clients: true, .. } => docs::print_clients(json),
+            Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
             Command::Tool { name, arguments, server, json, end_idle } => {
                 let idle = end_idle.unwrap_or(limits::DETACHED_IDLE);
                 client::run(&name, &arguments, &server, json, idle)

@@ -12,8 +12,9 @@ use holdpoint_engine::limits;
 use rmcp::{
     RoleClient, ServiceExt as _,
     model::{
-        CallToolRequestParams, CallToolResult, CancelledNotificationParam, ClientCapabilities,
-        ClientRequest, Implementation, InitializeRequestParams, JsonObject, Request, ServerResult,
+        CallToolRequestMethod, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
+        ClientCapabilities, ClientRequest, Implementation, InitializeRequestParams, JsonObject,
+        Request, RequestMetaObject, ServerResult,
     },
     service::{PeerRequestOptions, RunningService},
     transport::{
@@ -22,11 +23,12 @@ use rmcp::{
 };
 
 use crate::{
-    app::VERSION,
+    app::{SHELL, VERSION},
     catalogue::Catalogue,
     cli::ServerArgs,
     home,
     http::port_file,
+    mcp::STRUCTURED,
     out,
     serve::runtime,
     servers::{self, Server, start},
@@ -37,6 +39,7 @@ const USAGE: u8 = 2;
 /// The exit code of what was interrupted, as shells have it.
 const INTERRUPTED: u8 = 130;
 
+type CallRequest = Request<CallToolRequestMethod, CallToolRequestParams>;
 type Connected = RunningService<RoleClient, InitializeRequestParams>;
 
 pub(crate) fn run(
@@ -61,7 +64,7 @@ pub(crate) fn run(
         if found.folder.as_deref().is_some_and(|folder| folder != here) {
             arguments::place(&mut arguments, schema, &here);
         }
-        call(&found.url, server.token.as_deref(), name, arguments).await
+        call(&found.url, server.token.as_deref(), request(name, arguments, json)).await
     })?;
     let Some(result) = answer else {
         out::error("interrupted; the call was cancelled");
@@ -114,12 +117,22 @@ fn unentered(running: &[Server]) -> Option<String> {
     (!is_entered && answers()).then(|| format!("http://127.0.0.1:{port}"))
 }
 
+fn request(name: &str, arguments: JsonObject, json: bool) -> CallRequest {
+    let mut request =
+        Request::new(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments));
+    if json {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(STRUCTURED.to_owned(), true.into());
+        request.extensions.insert(meta);
+    }
+    request
+}
+
 /// The result; none when it was interrupted.
 async fn call(
     url: &str,
     token: Option<&str>,
-    name: &str,
-    arguments: JsonObject,
+    request: CallRequest,
 ) -> anyhow::Result<Option<CallToolResult>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
@@ -128,8 +141,7 @@ async fn call(
         connected = connect(&url, token) => connected?,
         _ = interrupt.recv() => return Ok(None),
     };
-    let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-    let request = ClientRequest::CallToolRequest(Request::new(request));
+    let request = ClientRequest::CallToolRequest(request);
     // The server keeps the deadline; this is for one that is gone.
     let patience = limits::TOOL_TIMEOUT_MAX + limits::TOOL_GRACE;
     let options = PeerRequestOptions::with_timeout(patience);
@@ -159,7 +171,7 @@ async fn connect(url: &str, token: Option<&str>) -> anyhow::Result<Connected> {
     let transport = StreamableHttpClientTransport::from_config(config);
     let me = InitializeRequestParams::new(
         ClientCapabilities::default(),
-        Implementation::new("holdpoint tool", VERSION),
+        Implementation::new(SHELL, VERSION),
     );
     let connected = tokio::time::timeout(Duration::from_secs(10), me.serve(transport)).await;
     connected

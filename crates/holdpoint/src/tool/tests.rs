@@ -101,7 +101,12 @@ impl Stage {
     fn new() -> Stage {
         let catalogue = Catalogue::of(PUPPETS.iter().collect(), &[], &[], "");
         Stage {
-            app: App::new(catalogue, None, Some(std::path::Path::new(":memory:"))),
+            app: App::new(
+                catalogue,
+                None,
+                crate::mcp::Structured::Auto,
+                Some(std::path::Path::new(":memory:")),
+            ),
             cancel: CancellationToken::new(),
         }
     }
@@ -112,6 +117,7 @@ impl Stage {
             app: self.app.clone(),
             by: "tester".into(),
             request_id: "1".into(),
+            shape: Shape::Text,
             cancel: self.cancel.clone(),
             gone: CancellationToken::new(),
             progress: None,

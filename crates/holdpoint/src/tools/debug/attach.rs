@@ -60,7 +60,7 @@ impl Tool for Attach {
         keeps running to the next breakpoint; `debug_pause` stops it. `debug_stop` lets it go: it is \
         never ended.";
     const EFFECT: Effect = Effect::Writes;
-    const TIMEOUT: Duration = Duration::from_secs(60);
+    const TIMEOUT: Duration = Duration::from_secs(45);
     type Scope = App;
     type Params = Params;
 

@@ -76,7 +76,7 @@ impl Tool for Launch {
     const ABOUT: &'static str = "Start a program under the debugger. Returns stopped at the entry \
         line with its `session_id`; with `stop_on_entry: false` it runs to the first breakpoint.";
     const EFFECT: Effect = Effect::Writes;
-    const TIMEOUT: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, however short the wait for its first stop.
     const GRACE: Duration = limits::START_GRACE;
     type Scope = App;
