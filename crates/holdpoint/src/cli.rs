@@ -98,11 +98,14 @@ enum Command {
     /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
     Setup {
         /// The agent
-        #[arg(value_enum)]
-        client: setup::ClientName,
+        #[arg(value_parser = setup::clients::parser())]
+        agent: &'static setup::clients::Client,
         /// Merge into the agent's configuration file, keeping what is there, with a backup
         #[arg(long)]
         write: bool,
+        /// Write the skill, which says when to reach for which tool, where the agent reads skills
+        #[arg(long)]
+        skill: bool,
     },
     /// Show what Holdpoint does, end to end, on this machine
     Demo {
@@ -221,8 +224,8 @@ impl Cli {
                 let well = doctor::run(&mut std::io::stdout()).context("doctor")?;
                 Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
             }
-            Command::Setup { client, write } => {
-                setup::run(client, write, &mut std::io::stdout())?;
+            Command::Setup { agent, write, skill } => {
+                setup::run(agent, setup::Wish { write, skill }, &mut std::io::stdout())?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Demo { exit, port } => demo::run(port, exit),

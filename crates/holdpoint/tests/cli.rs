@@ -102,7 +102,7 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         r#""decision":{"action":"modify","modified_args":["ann",4.5]}"#,
         r#""total_count":1"#,
         "The page: http://127.0.0.1:",
-        r#""args": ["mcp"]"#,
+        r#""args": ["mcp", "--toolset", "agent"]"#,
     ] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
@@ -113,13 +113,20 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
 #[test]
 fn setup_prints_and_writes() {
     let home = tempfile::tempdir().unwrap();
-    for client in ["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini"] {
+    let (_, help, _) = run(BIN, &["setup", "--help"], home.path());
+    let (_, clients) = help.split_once("possible values: ").unwrap();
+    let (clients, _) = clients.split_once(']').unwrap();
+    let clients: Vec<&str> = clients.split(',').map(str::trim).collect();
+    assert_eq!(clients.len(), 18, "{clients:?}");
+    for client in clients {
         let (code, text, stderr) = run(BIN, &["setup", client], home.path());
         assert_eq!(code, 0, "{stderr}");
         assert!(text.contains("holdpoint") && text.contains("mcp"), "{client}: {text}");
     }
-    let (code, _, stderr) = run(BIN, &["setup", "cursor", "--write"], home.path());
+    let (code, _, stderr) = run(BIN, &["setup", "cursor", "--write", "--skill"], home.path());
     assert_eq!(code, 0, "{stderr}");
+    let skill = std::fs::read_to_string(home.path().join(".cursor/skills/holdpoint/SKILL.md"));
+    assert!(skill.unwrap().starts_with("---\nname: holdpoint\n"));
     let written = std::fs::read_to_string(home.path().join(".cursor/mcp.json")).unwrap();
     let written: Value = serde_json::from_str(&written).unwrap();
     assert_eq!(written["mcpServers"]["holdpoint"]["args"][0], "mcp");

@@ -148,7 +148,7 @@ async fn an_answer_has_text_and_data() {
         "puppet_act",
         json!({ "act": "dance", "count": 2, "who": { "age": 7 } }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":2,"age":7}"#]],
     )
     .await;
@@ -160,7 +160,7 @@ async fn null_means_not_given() {
         "puppet_act",
         json!({ "act": "dance", "count": null, "who": null, "timeout_s": null }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":0,"age":null}"#]],
     )
     .await;
@@ -276,7 +276,7 @@ async fn common_parameters_are_checked() {
         "puppet_act",
         json!({ "act": "dance", "budget_tokens": 10 }),
         expect![[r#"
-            dance by tester within 35
+            dance by tester within 36
             {"count":0,"age":null}"#]],
     )
     .await;
