@@ -8,7 +8,7 @@ mod arguments;
 use std::{path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::limits;
+use holdpoint_engine::{failure::Code, limits};
 use rmcp::{
     RoleClient, ServiceExt as _,
     model::{
@@ -21,6 +21,7 @@ use rmcp::{
         StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
+use serde_json::json;
 
 use crate::{
     app::{SHELL, VERSION},
@@ -34,6 +35,8 @@ use crate::{
     servers::{self, Server, start},
 };
 
+/// The tool behind which a server has those that it does not list.
+const MORE: &str = "more_tools";
 /// The exit code of a command that was written wrongly, as clap's own.
 const USAGE: u8 = 2;
 /// The exit code of what was interrupted, as shells have it.
@@ -64,7 +67,17 @@ pub(crate) fn run(
         if found.folder.as_deref().is_some_and(|folder| folder != here) {
             arguments::place(&mut arguments, schema, &here);
         }
-        call(&found.url, server.token.as_deref(), request(name, arguments, json)).await
+        let call = |request| call(&found.url, server.token.as_deref(), request);
+        let answer = call(request(name, arguments.clone(), json)).await?;
+        match &answer {
+            // An agent's server lists few tools and has the others behind one.
+            Some(result) if schema.is_some() && is_unknown_there(result) => {
+                let wrapped = json!({ "name": name, "arguments": arguments });
+                let wrapped = wrapped.as_object().cloned().unwrap_or_default();
+                call(request(MORE, wrapped, json)).await
+            }
+            _ => Ok(answer),
+        }
     })?;
     let Some(result) = answer else {
         out::error("interrupted; the call was cancelled");
@@ -73,6 +86,12 @@ pub(crate) fn run(
     show(&result, json)?;
     let failed = result.is_error.unwrap_or_default();
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn is_unknown_there(result: &CallToolResult) -> bool {
+    let unknown = format!("[{}]", Code::UnknownTool.as_str());
+    let mut texts = result.content.iter().filter_map(|block| block.as_text());
+    texts.any(|text| text.text.starts_with(&unknown))
 }
 
 fn show(result: &CallToolResult, json: bool) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use holdpoint_engine::limits;
 use tokio::{
     io::{AsyncBufReadExt as _, BufReader},
@@ -30,7 +30,12 @@ pub(crate) async fn find_or_start(here: &Path, idle: Duration) -> anyhow::Result
         return Ok(server.clone());
     }
     let folder = home::servers().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+    fs::create_dir_all(&folder).map_err(|error| {
+        let folder = folder.display();
+        anyhow!(
+            "cannot make `{folder}`: {error}\nhint: set HOLDPOINT_HOME to a folder you can write to"
+        )
+    })?;
     let name = name(&project);
     let turn = File::create(folder.join(format!("{name}.lock"))).and_then(|file| {
         file.lock()?;
