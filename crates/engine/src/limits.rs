@@ -137,6 +137,19 @@ pub const PROGRAMS_END: Duration = Duration::from_secs(4);
 /// How long the store has to take the last events, which as a rule are a few dozen.
 pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 
+// Servers that `holdpoint tool` starts.
+
+/// How long one lives that nobody needs.
+pub const DETACHED_IDLE: Duration = Duration::from_secs(600);
+/// How long it lives with programs under it that nobody has asked about: they must have been forgotten.
+pub const FORGOTTEN: Duration = Duration::from_secs(12 * 3600);
+/// How long it may take until it answers, which as a rule is a tenth of a second.
+pub const DETACHED_START: Duration = Duration::from_secs(20);
+/// How long it may take to end: everything of "Shutting down", and a loaded machine.
+pub const DETACHED_STOP: Duration = Duration::from_secs(15);
+/// How long `holdpoint stop` waits to hear what is about to end with the server.
+pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
+
 // Sessions.
 
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever

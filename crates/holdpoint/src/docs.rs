@@ -29,6 +29,11 @@ pub(crate) fn print_tools(toolset: &[String], json: bool) -> anyhow::Result<Exit
         out::line(serde_json::to_string_pretty(&tools)?);
         return Ok(ExitCode::SUCCESS);
     }
+    out::line(
+        "Call one by `holdpoint tool NAME '{json}'`. It needs no set-up: where no server runs, one is \
+         started for this folder; it keeps your programs between calls and ends after ten idle minutes \
+         or by `holdpoint stop`.\n",
+    );
     let width = catalogue.tools().map(|tool| tool.entry.name.len()).max().unwrap_or_default();
     for tool in catalogue.tools() {
         let entry = tool.entry;

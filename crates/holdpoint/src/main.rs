@@ -1,5 +1,6 @@
 //! Holdpoint: the debugger for AI agents and the people beside them.
 
+mod activity;
 mod app;
 mod catalogue;
 mod cli;
@@ -19,6 +20,7 @@ mod mcp;
 mod out;
 mod run;
 mod serve;
+mod servers;
 mod setup;
 mod store;
 mod told;

@@ -149,6 +149,8 @@ pub(crate) async fn call(
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
     let speaks_json = entry.speaks_json(&arguments);
+    let app = caller.app.clone();
+    let _under_way = app.activity.begin();
     match enter(entry, schema, caller, arguments).await {
         Err(failure) if speaks_json => Ok(Reply::Refused(refused(&failure))),
         done => done,
