@@ -42,6 +42,9 @@ enum Command {
         /// As JSON, with input schemas, as MCP clients see them
         #[arg(long)]
         json: bool,
+        /// What each toolset and each tool costs a client at its start, in bytes and tokens
+        #[arg(long, conflicts_with = "json")]
+        sizes: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
@@ -156,7 +159,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Args, Clone)]
 pub(crate) struct Toolset {
-    /// Offer only these tools: families (`server,timeline`), names, or `slim`
+    /// Offer only these tools: `agent`, `slim` or `app`, families (`server,timeline`), or names
     #[arg(long, env = "HOLDPOINT_TOOLSET", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolset: Vec<String>,
 }
@@ -183,7 +186,8 @@ impl Cli {
                 let stdio = if keep_alive { serve::Stdio::Beside } else { serve::Stdio::Leads };
                 serve::run(serve, stdio)
             }
-            Command::Tools { json, toolset } => docs::print_tools(&toolset.toolset, json),
+            Command::Tools { sizes: true, toolset, .. } => docs::print_sizes(&toolset.toolset),
+            Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
             Command::Tool { name, arguments, server, json } => {
                 client::run(&name, &arguments, &server, json)
             }

@@ -15,18 +15,19 @@ pub(crate) struct Add;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Function to break on.
     function_name: String,
-    /// "stop", "go", or "yield" (default: "yield").
+    /// `yield`: as the default says.
+    #[schemars(extend("enum" = ["stop", "go", "yield"]))]
     behavior: Option<String>,
 }
 
 impl Tool for Add {
     const NAME: &'static str = "breakpoint_add";
-    const ABOUT: &'static str = "Add a breakpoint on a function of an instrumented app: its calls pause \
-        before and after, as the behavior says.";
+    const ABOUT: &'static str = "Pause a function's calls in an app under `holdpoint run`, before \
+        and after.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Intercept a function";
     type Scope = App;
     type Params = Params;
 
