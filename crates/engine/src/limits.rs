@@ -42,6 +42,11 @@ pub const NEWS_CHARACTERS: usize = 500;
 pub const NEWS: usize = 4;
 /// Characters of a failure's text: of an error most clients show nothing else, and some cut it.
 pub const FAILURE_CHARACTERS: usize = 2_000;
+/// Bytes of a tool's or a parameter's name that are looked at. Ours have up to 31; a name of 4 MB took the
+/// search for its nearest neighbour 26 s.
+pub const CALLED_NAME_BYTES: usize = 256;
+/// Characters of what a caller sent that an answer says back.
+pub const ECHO_CHARS: usize = 80;
 /// Tokens an answer may cost at the most, whatever the call says.
 pub const ANSWER_TOKENS_MAX: usize = 50_000;
 

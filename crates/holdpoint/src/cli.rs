@@ -49,6 +49,9 @@ enum Command {
         /// Instead: the clients that are known, what each shows its model, and where that was seen
         #[arg(long)]
         clients: bool,
+        /// What each toolset and each tool costs a client at its start, in bytes and tokens
+        #[arg(long, conflicts_with = "json")]
+        sizes: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
@@ -190,7 +193,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Args, Clone)]
 pub(crate) struct Toolset {
-    /// Offer only these tools: families (`server,timeline`), names, or `slim`
+    /// Offer only these tools: `agent`, `slim` or `app`, families (`server,timeline`), or names
     #[arg(long, env = "HOLDPOINT_TOOLSET", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolset: Vec<String>,
 }
@@ -218,6 +221,7 @@ impl Cli {
                 serve::run(serve, stdio)
             }
             Command::Tools { json, clients: true, .. } => docs::print_clients(json),
+            Command::Tools { sizes: true, toolset, .. } => docs::print_sizes(&toolset.toolset),
             Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
             Command::Tool { name, arguments, server, json, end_idle } => {
                 let idle = end_idle.unwrap_or(limits::DETACHED_IDLE);

@@ -24,9 +24,11 @@ pub(crate) struct Params {}
 
 impl Tool for List {
     const NAME: &'static str = "breakpoint_list";
-    const ABOUT: &'static str = "Every breakpoint, tracepoint and intercepted function, with its `type`, \
-        its condition and whether it is enabled.";
+    const ABOUT: &'static str = "Every breakpoint, tracepoint and intercepted function, bound or \
+        not.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "List breakpoints";
+    const LONG: bool = true;
     type Scope = App;
     type Params = Params;
 

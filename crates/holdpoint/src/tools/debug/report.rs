@@ -143,7 +143,7 @@ async fn changed(session: &Session, backend: &Backend, shown: &Shown, top: &Fram
     let now: BTreeMap<String, String> =
         locals.iter().map(|it| (it.name.clone(), it.value.text.clone())).collect();
     let first = BTreeMap::new();
-    let before = session.tell(&top.function, now);
+    let before = session.tell(shown.seq, &top.function, now);
     // A module's imports are no news.
     let is_module = top.function == "<module>" && before.is_none();
     let lines = if is_module {

@@ -17,9 +17,10 @@ pub(crate) struct Params {}
 
 impl Tool for Threads {
     const NAME: &'static str = "debug_threads";
-    const ABOUT: &'static str = "The program's threads, and those of its child processes \
-        (`2/1` is thread 1 of the second process).";
+    const ABOUT: &'static str = "All threads, also of child processes (`2/1`: thread 1 of process \
+        2).";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Threads";
     type Scope = Known;
     type Params = Params;
 

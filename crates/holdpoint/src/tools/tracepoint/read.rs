@@ -26,23 +26,21 @@ pub(crate) struct Read;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Only this tracepoint's.
     id: Option<i64>,
-    /// Only hits after this seq; 0 is the beginning. Without it: the newest ones.
+    /// A `seq`; 0 is the beginning.
     since: Option<u64>,
-    /// At most this many hits (1 to 1000, default 50).
     limit: Option<usize>,
-    /// Instead of hits, per expression: count, distinct values, min, max, last, and where it first
-    /// changed. Of all hits since the count began.
     #[serde(default)]
     aggregate: bool,
 }
 
 impl Tool for Read {
     const NAME: &'static str = "tracepoint_read";
-    const ABOUT: &'static str = "The hits of tracepoints so far: the newest, or those after `since`; \
-        with `aggregate: true` what became of each expression over all hits.";
+    const ABOUT: &'static str = "What tracepoints saw: the hits, or with `aggregate` each \
+        expression over all of them.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Read tracepoints";
+    const LONG: bool = true;
     type Scope = App;
     type Params = Params;
 
