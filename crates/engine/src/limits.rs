@@ -162,6 +162,10 @@ pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
 pub const MAILBOX: usize = 64;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
+/// Processes of one session that are known by name, also after their end: a program may start thousands.
+pub const PROCESSES: usize = 4_096;
+/// How long a process may take to say what it is called.
+pub const TITLE: Duration = Duration::from_secs(1);
 /// How long a program may take to come under control: a cold interpreter on a loaded machine.
 pub const CONNECT: Duration = Duration::from_secs(20);
 /// How long a host may take to take a connection, and what listens there to say what it is.

@@ -27,7 +27,7 @@ use self::teller::Teller;
 pub use self::{
     output::{Output, Stream, Text},
     state::{Refusal, Status, Stop},
-    view::{Shown, ThreadRow, View},
+    view::{Passes, Process, Shown, ThreadRow, View},
 };
 use crate::{
     adapter::Started,
@@ -311,6 +311,33 @@ impl Session {
     /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
     pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
         self.tell.never_hit()
+    }
+
+    /// The tracepoints that are to report here, and how often each did.
+    pub fn passes(&self) -> Vec<Passes> {
+        self.tell.passes()
+    }
+
+    /// A process of the session, also one that has ended.
+    pub fn process(&self, target: TargetId) -> Option<Process> {
+        self.tell.process(target)
+    }
+
+    /// Asks a process what it is called, if nobody has.
+    pub async fn learn_title(&self, target: TargetId) {
+        let is_known = self.process(target).is_none_or(|it| it.title.is_some());
+        if is_known || target == TargetId::MAIN {
+            return;
+        }
+        let Ok(backend) = self.backend(target) else { return };
+        if let Ok(Ok(title)) = tokio::time::timeout(limits::TITLE, backend.title()).await {
+            self.tell.titled(target, &title);
+        }
+    }
+
+    /// How many processes there were so far.
+    pub fn processes(&self) -> usize {
+        self.tell.processes()
     }
 
     /// A thread's name, as its process knows it now.
