@@ -176,7 +176,9 @@ fn a_template_is_whole_or_cut_at_its_end_with_a_word() {
     let said = debug.ok("tracepoint_read", json!({}));
     let start = format!("\"{}…, 97 bytes more: pass `id`\"", "x".repeat(120));
     said.has(&[&start]);
-    debug.ok("breakpoint_list", json!({})).has(&["and 137 bytes more: `tracepoint_read {\"id\": 1}`"]);
+    debug
+        .ok("breakpoint_list", json!({}))
+        .has(&["and 137 bytes more: `tracepoint_read {\"id\": 1}`"]);
     debug.ok("tracepoint_read", json!({ "id": 1 })).has(&[&format!("its template: \"{long}\"")]);
 }
 
