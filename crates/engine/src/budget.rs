@@ -10,11 +10,13 @@ use crate::limits;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     characters: usize,
+    /// The same again is there for the data, and no more.
+    beside_data: bool,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { characters: limits::ANSWER_CHARACTERS }
+        Budget { characters: limits::ANSWER_CHARACTERS, beside_data: false }
     }
 }
 
@@ -23,7 +25,7 @@ impl Budget {
     /// side of counting too many for code and JSON.
     pub fn tokens(tokens: usize) -> Self {
         let tokens = tokens.clamp(1, limits::ANSWER_TOKENS_MAX);
-        Budget { characters: (tokens * 18).div_ceil(5) }
+        Budget { characters: (tokens * 18).div_ceil(5), beside_data: false }
     }
 
     pub fn bytes(self) -> usize {
@@ -33,7 +35,7 @@ impl Budget {
     /// For a client that may read the data beside the text: both say the same, so each has half.
     #[must_use]
     pub fn halved(self) -> Self {
-        Budget { characters: self.characters.div_ceil(2) }
+        Budget { characters: self.characters.div_ceil(2), beside_data: true }
     }
 
     /// What the whole may cost: a little more than its lines, for what is said around them.
@@ -59,12 +61,25 @@ pub struct Lines {
     text: String,
     room: usize,
     cost: usize,
+    data_room: usize,
     taken: usize,
 }
 
 impl Lines {
     pub fn within(budget: Budget) -> Self {
-        Lines { text: String::new(), room: budget.bytes(), cost: 0, taken: 0 }
+        let room = budget.bytes();
+        let data_room = if budget.beside_data { room } else { usize::MAX };
+        Lines { text: String::new(), room, cost: 0, data_room, taken: 0 }
+    }
+
+    /// The same for a line whose data is larger than itself and goes out beside it.
+    #[must_use = "a line that was not taken must be told of"]
+    pub fn push_beside(&mut self, line: &str, data: usize) -> bool {
+        if self.taken > 0 && data > self.data_room {
+            return false;
+        }
+        self.data_room = self.data_room.saturating_sub(data);
+        self.push(line)
     }
 
     /// Whether the line was taken. After the first `false`, stop and say what is left.

@@ -42,6 +42,11 @@ pub const NEWS_CHARACTERS: usize = 500;
 pub const NEWS: usize = 4;
 /// Characters of a failure's text: of an error most clients show nothing else, and some cut it.
 pub const FAILURE_CHARACTERS: usize = 2_000;
+/// Bytes of a tool's or a parameter's name that are looked at. Ours have up to 31; a name of 4 MB took the
+/// search for its nearest neighbour 26 s.
+pub const CALLED_NAME_BYTES: usize = 256;
+/// Characters of what a caller sent that an answer says back.
+pub const ECHO_CHARS: usize = 80;
 /// Tokens an answer may cost at the most, whatever the call says.
 pub const ANSWER_TOKENS_MAX: usize = 50_000;
 
@@ -137,6 +142,19 @@ pub const PROGRAMS_END: Duration = Duration::from_secs(4);
 /// How long the store has to take the last events, which as a rule are a few dozen.
 pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 
+// Servers that `holdpoint tool` starts.
+
+/// How long one lives that nobody needs.
+pub const DETACHED_IDLE: Duration = Duration::from_secs(600);
+/// How long it lives with programs under it that nobody has asked about: they must have been forgotten.
+pub const FORGOTTEN: Duration = Duration::from_secs(12 * 3600);
+/// How long it may take until it answers, which as a rule is a tenth of a second.
+pub const DETACHED_START: Duration = Duration::from_secs(20);
+/// How long it may take to end: everything of "Shutting down", and a loaded machine.
+pub const DETACHED_STOP: Duration = Duration::from_secs(15);
+/// How long `holdpoint stop` waits to hear what is about to end with the server.
+pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
+
 // Sessions.
 
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever
@@ -144,6 +162,10 @@ pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 pub const MAILBOX: usize = 64;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
+/// Processes of one session that are known by name, also after their end: a program may start thousands.
+pub const PROCESSES: usize = 4_096;
+/// How long a process may take to say what it is called.
+pub const TITLE: Duration = Duration::from_secs(1);
 /// How long a program may take to come under control: a cold interpreter on a loaded machine.
 pub const CONNECT: Duration = Duration::from_secs(20);
 /// How long a host may take to take a connection, and what listens there to say what it is.

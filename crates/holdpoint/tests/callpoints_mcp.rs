@@ -400,8 +400,20 @@ fn a_decision_that_cannot_be_is_refused() {
     );
     let missing = stage.error("breakpoint_continue", json!({}));
     assert_eq!(missing["error"], "missing_parameter");
-    // What it does not know is passed over.
-    stage.ok("breakpoint_continue", json!({ "pause_id": id, "verbose": true }));
+    // What is nearly a parameter is a slip: the call would run as it was not meant to.
+    let slip = stage.error("breakpoint_continue", json!({ "pause_id": id, "modifed_args": [1] }));
+    assert_eq!(
+        (&slip["error"], &slip["parameter"]),
+        (&json!("invalid_parameter"), &json!("modifed_args"))
+    );
+    assert!(slip["hint"].as_str().unwrap().starts_with("did you mean `modified_args`?"), "{slip}");
+    let paused = stage.ok("breakpoint_list_paused", json!({ "budget_tokens": 50_000 }));
+    assert!(paused.to_string().contains(&id), "it has not run: {paused}");
+    // What it does not know is passed over, and said.
+    let done = stage.ok("breakpoint_continue", json!({ "pause_id": id, "verbose": true }));
+    assert_eq!(done["note"], "ignored unknown `verbose`");
+    let nothing = stage.agent.call("breakpoint_no_such", json!({}));
+    assert_eq!(nothing["isError"], true);
 }
 
 /// The answer says what the app will do, and does not let it come to harm by a slip.
@@ -545,6 +557,11 @@ fn records_are_the_newest_with_their_number() {
     let next = get(&mut stage, json!({ "function_name": "f", "limit": 2, "before": two["next"] }));
     assert_eq!(next["calls"][0]["pretty_result"], 117);
     let one = get(&mut stage, json!({ "since": middle }));
+    assert_eq!(
+        get(&mut stage, json!({ "completed_after": middle })),
+        one,
+        "`since` is its old name"
+    );
     assert_eq!((&one["total_count"], &one["truncated"]), (&json!(1), &json!(false)));
     assert_eq!(get(&mut stage, json!({ "until": middle }))["total_count"], 120);
     // The contract's number of them is about 60 tokens each; less is shown only to whoever asks for less.

@@ -122,7 +122,8 @@ impl Call {
     }
 }
 
-/// The parameters every tool takes without declaring them.
+/// The parameters every tool takes; declared where they matter: `timeout_s` by what waits, `budget_tokens`
+/// by what can be long, `session_id` by what is about a session.
 pub(crate) struct Common {
     timeout: Option<Duration>,
     /// The tool has a `timeout_s` of its own and answers by itself when it passes.
@@ -191,6 +192,7 @@ fn tokens(value: &Value) -> Result<usize, Failure> {
 }
 
 fn wrong(name: &str, expected: &str, got: &Value) -> Failure {
+    let got = super::echo(&got.to_string());
     Failure::new(Code::InvalidParams, format!("parameter `{name}` is `{got}`"))
         .hint(format!("`{name}` is {expected}"))
         .details(json!({ "parameter": name, "expected": expected }))

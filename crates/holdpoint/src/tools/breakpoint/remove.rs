@@ -22,24 +22,21 @@ pub(crate) struct Remove;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The breakpoint's id.
     id: Option<i64>,
-    /// Instead of `id`: its file, with `line`.
     file: Option<PathBuf>,
     line: Option<u32>,
-    /// Instead of `id`: its function.
     function: Option<String>,
-    /// An intercepted function (`breakpoint_add`), by its name.
     function_name: Option<String>,
 }
 
 impl Tool for Remove {
     const NAME: &'static str = "breakpoint_remove";
-    const ABOUT: &'static str = "Remove a breakpoint: `{id}`, `{file, line}` or `{function}`; \
-        of an intercepted function: `{function_name}`.";
+    const ABOUT: &'static str = "Remove a breakpoint: by `id`, place or `function`; an \
+        intercepted function by `function_name`.";
     const EFFECT: Effect = Effect::Destroys;
     const SPEAKS_JSON: bool = true;
     const WORDS_WITH: &'static [&'static str] = &["id", "file", "line", "function"];
+    const TITLE: &'static str = "Remove breakpoint";
     type Scope = App;
     type Params = Params;
 

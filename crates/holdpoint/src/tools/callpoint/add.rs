@@ -20,7 +20,8 @@ pub(crate) struct Add;
 pub(crate) struct Params {
     /// As `breakpoint_list_functions` names it.
     function_name: String,
-    /// "stop", "go", or "yield" (default): as the global default says.
+    /// `yield`: as the default says.
+    #[schemars(extend("enum" = ["stop", "go", "yield"]))]
     behavior: Option<String>,
     /// The same after the call; also "exception", "stop_exception".
     after: Option<String>,
@@ -30,10 +31,11 @@ pub(crate) struct Params {
 
 impl Tool for Add {
     const NAME: &'static str = "breakpoint_add";
-    const ABOUT: &'static str = "Add a breakpoint on a function of an instrumented app: its calls pause \
-        before and after, as the behavior says.";
+    const ABOUT: &'static str = "Pause a function's calls in an app under `holdpoint run`, before \
+        and after.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Intercept a function";
     type Scope = App;
     type Params = Params;
 

@@ -18,22 +18,17 @@ pub(crate) struct Continue;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// ID of the paused execution.
     pause_id: String,
-    /// "continue" (default), "skip", or "raise".
+    #[schemars(extend("enum" = ["continue", "skip", "raise"]))]
     action: Option<String>,
-    /// Modified arguments (for "continue"); the keyword arguments stay unless they are given too.
+    /// Any JSON values.
     modified_args: Option<Vec<Value>>,
-    /// Modified keyword arguments.
     modified_kwargs: Option<Map<String, Value>>,
-    /// Return value (for "skip").
+    /// Any JSON value, for `skip`.
     #[serde(default, deserialize_with = "given")]
     fake_result: Option<Value>,
-    /// Exception class (for "raise").
     exception_type: Option<String>,
-    /// Exception message (for "raise").
     exception_message: Option<String>,
-    /// Replace with different function.
     replacement_function: Option<String>,
 }
 
@@ -44,10 +39,11 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 
 impl Tool for Continue {
     const NAME: &'static str = "breakpoint_continue";
-    const ABOUT: &'static str = "Resume a paused execution: as it is, with other arguments, with another \
-        function, skipped with a result, or with an exception.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Let a paused call go on: as it is, with other arguments or \
+        another function, skipped with a result, or raising.";
+    const EFFECT: Effect = Effect::Runs;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Decide a paused call";
     type Scope = App;
     type Params = Params;
 

@@ -19,17 +19,13 @@ pub(crate) struct GetCallRecords;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Filter to a specific function.
     function_name: Option<String>,
-    /// Maximum records to return (default: 100, must be >= 1).
     limit: Option<i64>,
-    /// Completed at or after this time, in seconds since 1970.
-    since: Option<f64>,
-    /// Completed at or before this time.
-    until: Option<f64>,
-    /// Words that are all in the record: function, arguments, result, exception.
+    /// In seconds since 1970.
+    completed_after: Option<f64>,
+    completed_before: Option<f64>,
     search: Option<String>,
-    /// `next` of an earlier answer: the records before it.
+    /// `next` of an earlier answer.
     before: Option<i64>,
     /// Everything: stacks, tracebacks, whole CIDs.
     #[serde(default)]
@@ -38,10 +34,14 @@ pub(crate) struct Params {
 
 impl Tool for GetCallRecords {
     const NAME: &'static str = "breakpoint_get_call_records";
-    const ABOUT: &'static str = "Get the recorded calls of instrumented apps, the newest first. \
-        `total_count` is how many match; `next` leads to older ones.";
+    const ABOUT: &'static str = "What was a function called with, what did it return: recorded \
+        calls of apps, newest first.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Recorded calls";
+    const LONG: bool = true;
+    const OLD_NAMES: &'static [(&'static str, &'static str)] =
+        &[("since", "completed_after"), ("until", "completed_before")];
     type Scope = App;
     type Params = Params;
 
@@ -53,8 +53,8 @@ impl Tool for GetCallRecords {
         };
         let wanted = Wanted {
             name: params.function_name,
-            since: params.since,
-            until: params.until,
+            since: params.completed_after,
+            until: params.completed_before,
             search: params.search,
             before: params.before,
             limit,

@@ -19,9 +19,9 @@ pub(crate) struct InspectObject;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Content identifier of the object: 8 digits of it or more.
+    /// 8 digits of it or more.
     cid: String,
-    /// Further in, as Python writes it: `.items[0]['price']`.
+    /// `.items[0]['price']`
     path: Option<String>,
     /// Shows the whole CID.
     #[serde(default)]
@@ -30,10 +30,11 @@ pub(crate) struct Params {
 
 impl Tool for InspectObject {
     const NAME: &'static str = "breakpoint_inspect_object";
-    const ABOUT: &'static str = "Inspect a serialized object by its CID: type, repr and what is inside; \
-        `path` goes further in.";
+    const ABOUT: &'static str = "Look inside a recorded value, by its CID; `path` goes further in.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Inspect a value";
+    const LONG: bool = true;
     type Scope = App;
     type Params = Params;
 

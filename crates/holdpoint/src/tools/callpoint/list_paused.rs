@@ -21,10 +21,12 @@ pub(crate) struct Params {
 
 impl Tool for ListPaused {
     const NAME: &'static str = "breakpoint_list_paused";
-    const ABOUT: &'static str = "List all currently paused executions: calls of instrumented apps that \
-        wait for `breakpoint_continue`.";
+    const ABOUT: &'static str = "Which calls of apps are paused and wait for \
+        `breakpoint_continue`.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Paused calls";
+    const LONG: bool = true;
     type Scope = App;
     type Params = Params;
 

@@ -14,17 +14,17 @@ pub(crate) struct SetAfterBehavior;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Function name.
     function_name: String,
-    /// "stop", "go", "exception", "stop_exception", or "yield".
+    #[schemars(extend("enum" = ["stop", "go", "exception", "stop_exception", "yield"]))]
     behavior: String,
 }
 
 impl Tool for SetAfterBehavior {
     const NAME: &'static str = "breakpoint_set_after_behavior";
-    const ABOUT: &'static str = "Set the after-execution behavior for a breakpoint on a function.";
+    const ABOUT: &'static str = "What happens after each call of an intercepted function.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "After a call";
     type Scope = App;
     type Params = Params;
 
