@@ -15,6 +15,7 @@ mod home;
 mod http;
 mod mcp;
 mod out;
+mod root;
 mod run;
 mod serve;
 mod setup;

@@ -46,6 +46,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
+    root::{self, Root},
     tool::{self, Caller, Meta},
 };
 
@@ -55,6 +56,7 @@ pub(crate) struct Handler {
     transport: Transport,
     /// Set when the client names itself. A single stateless HTTP request never does.
     client: OnceLock<Guard>,
+    root: Root,
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
     begins: notify::Begins,
@@ -74,6 +76,7 @@ impl Handler {
             app,
             transport,
             client: OnceLock::new(),
+            root: Root::default(),
             wishes: Arc::default(),
             begins: notify::Begins::default(),
             outlet: None,
@@ -229,8 +232,9 @@ impl ServerHandler for Handler {
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
         let request_id = caller.request_id.clone();
+        let root = self.root.of(&context.peer, &name).await;
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
-        let result = Box::pin(self.run_tool(request, caller)).await;
+        let result = Box::pin(root::within(root, self.run_tool(request, caller))).await;
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }
