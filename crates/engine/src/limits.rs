@@ -100,6 +100,9 @@ pub const SSE_SESSIONS: usize = 256;
 /// Messages queued in each direction of one HTTP+SSE connection.
 pub const SSE_QUEUE: usize = 256;
 
+/// How long a client may take to tell its roots: its first call about a program waits for it.
+pub const ROOTS: Duration = Duration::from_millis(800);
+
 // HTTP.
 
 /// Bytes of one request's body.
@@ -287,6 +290,8 @@ pub const PLACES: usize = 16;
 pub const FUNCTION_FILES: usize = 2_000;
 /// Bytes of a file that is looked through: larger ones are bundles and data.
 pub const FUNCTION_BYTES: u64 = 2 * 1024 * 1024;
+/// Scripts that are kept as words and marks, to know what is declared where the program stands.
+pub const SCRIPTS_READ: usize = 4;
 /// Lines before and after one without code that are looked at for one that has.
 pub const NEARBY: u32 = 50;
 /// How many tasks back a stack names what scheduled it.

@@ -30,7 +30,7 @@ pub use self::{
     view::{Passes, Process, Shown, ThreadRow, View},
 };
 use crate::{
-    adapter::Started,
+    adapter::{Runtime, Started},
     attach::Attach,
     backend::{Backend, Binding, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
@@ -48,6 +48,8 @@ pub struct Session {
     pub name: String,
     pub language: &'static str,
     pub origin: Origin,
+    /// What runs it; `None` for a program that we only attached to.
+    pub runtime: Option<Runtime>,
     pub output: Arc<Output>,
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
@@ -133,6 +135,7 @@ impl Session {
             Arc::clone(&breakpoints),
             Arc::clone(&tell),
         );
+        let runtime = started.runtime.take();
         // Ends with the program, or when it is told to stop.
         tokio::spawn(actor.run(started, inbox));
         Arc::new(Session {
@@ -140,6 +143,7 @@ impl Session {
             name,
             language,
             origin,
+            runtime,
             output,
             view,
             commands,

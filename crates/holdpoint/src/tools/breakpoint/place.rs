@@ -10,7 +10,7 @@ use holdpoint_engine::{
 };
 use serde_json::json;
 
-use crate::{app::App, tools::debug::launch::absolute};
+use crate::{app::App, root, tools::debug::launch::absolute};
 
 /// What a call says of the place.
 #[derive(Default)]
@@ -60,9 +60,9 @@ pub(crate) fn of(app: &App, id: Option<i64>) -> Result<Option<Place>, Failure> {
     }
 }
 
-/// Relative to the folder of a session, else to ours.
+/// Relative to the folder of a session, else to the project's.
 pub(crate) fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
-    let here = std::env::current_dir().unwrap_or_default();
+    let here = root::current();
     let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.cwd().to_owned());
     let places: Vec<PathBuf> =
         folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
