@@ -228,6 +228,18 @@ never reached
     }
 
     #[test]
+    fn the_questions_can_be_read_and_are_mixed() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/agent");
+        let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let questions: Vec<Question> = paths.map(|path| Question::read(&path).unwrap()).collect();
+        let count = |is: fn(&Question) -> bool| questions.iter().filter(|it| is(it)).count();
+        assert!(count(|_| true) >= 24);
+        assert!(count(|it| matches!(it.package, Package::Python(_))) >= 8);
+        assert!(count(|it| matches!(it.package, Package::Node(_))) >= 8);
+        assert!(count(|it| !it.plants.is_empty()) >= 3);
+    }
+
+    #[test]
     fn an_answer_that_the_question_gives_away_is_refused() {
         let told = TEXT.replace("What is x?", "Is it so that x = 3?");
         assert!(Question::parse("a", &told).is_err());
