@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::{refuse, shape};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -17,23 +17,21 @@ pub(crate) struct ReplEval;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// ID of the paused execution.
     pause_id: String,
-    /// Expression to evaluate in the app's own language (must be non-empty after stripping whitespace).
     expression: String,
-    /// Existing REPL session ID (auto-created if omitted).
+    /// Of an earlier answer.
     #[expect(dead_code, reason = "taken by the boundary, as every tool's `session_id`")]
     session_id: Option<String>,
-    /// Seconds to wait for the debug client to respond (default: 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for ReplEval {
     const NAME: &'static str = "breakpoint_repl_eval";
-    const ABOUT: &'static str = "Evaluate an expression in the REPL context of a paused execution. The \
-        paused app evaluates it; assignments last for the session.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Evaluate an expression where a call of an app is paused.";
+    const EFFECT: Effect = Effect::Runs;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Evaluate in a call";
     type Scope = App;
     type Params = Params;
 
@@ -65,7 +63,7 @@ impl Tool for ReplEval {
                 "output": budget::cut(&entry.output, call.budget.bytes()),
                 "stdout": budget::cut(&entry.stdout, call.budget.bytes()),
                 "is_error": entry.is_error,
-                "result_cid": entry.result_cid,
+                "result_cid": shape::cid(&json!(entry.result_cid)),
             }))),
             Err(no) => Ok(refusal(no, &pause_id)),
         }
