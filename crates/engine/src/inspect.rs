@@ -1,12 +1,14 @@
 //! What a stopped program looks like, in few words: source around a line, stacks, values within a budget.
 
 mod diff;
+mod outline;
 mod snapshot;
 mod source;
 mod values;
 
 pub use self::{
     diff::{Change, Diff, What, diff},
+    outline::{Outlined, function_at, outline},
     snapshot::{FrameShot, Snapshot},
     source::{SourceView, place, snippet},
     values::{Listed, Locals, changes, drill, is_noise, list, locals, one_line},

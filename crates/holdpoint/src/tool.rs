@@ -27,6 +27,7 @@ pub(crate) use self::{
     answer::{Answer, Meta, Reply, envelope, refused},
     call::{Call, Caller, Common},
     params::nearest,
+    schema::bare,
 };
 use crate::app::App;
 

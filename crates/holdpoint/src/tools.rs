@@ -8,6 +8,7 @@ pub(crate) mod callpoint;
 pub(crate) mod debug;
 pub(crate) mod server;
 mod session;
+pub(crate) mod shared;
 pub(crate) mod timeline;
 pub(crate) mod tracepoint;
 

@@ -7,6 +7,7 @@ mod attach;
 mod chatter;
 mod children;
 mod command;
+mod testing;
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
@@ -37,7 +38,8 @@ impl Adapter for Node {
     fn claims(&self, launch: &Launch) -> bool {
         let is_script =
             |it| has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT);
-        launch.program.as_deref().is_some_and(is_script)
+        let test = launch.test.as_deref().map(|it| Path::new(it.split("::").next().unwrap_or(it)));
+        launch.program.as_deref().or(test).is_some_and(is_script)
             || command::is_ours(&launch.command, &launch.cwd)
     }
 
@@ -89,7 +91,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         // Ends when the session drops its receiver.
         tokio::spawn(take_children(door, setup));
         let stands = launch.stop_on_entry;
-        return Ok(Started { program: Some(program), process: None, stands, targets });
+        return Ok(Started { program: Some(program), process: None, stands, note: None, targets });
     }
     let url = found(&mut program, announced, &what.node).await?;
     let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
@@ -100,7 +102,13 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     // Ends when the session drops its receiver.
     tokio::spawn(take_children(door, setup));
     begun(&mut program, beginning, &what.node).await?;
-    Ok(Started { program: Some(program), process: None, stands: launch.stop_on_entry, targets })
+    Ok(Started {
+        program: Some(program),
+        process: None,
+        stands: launch.stop_on_entry,
+        note: None,
+        targets,
+    })
 }
 
 /// Where the program's own sources are.

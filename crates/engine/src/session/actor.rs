@@ -162,6 +162,7 @@ impl Actor {
                         self.tell.passed(target, hits);
                         tokio::task::yield_now().await;
                     }
+                    Signal::Reached(all) => self.tell.reached(all),
                     Signal::Gone { .. } => drop(open.remove(&target)),
                     _ => {}
                 }
@@ -298,6 +299,7 @@ impl Actor {
     fn signal(&mut self, target: TargetId, signal: Signal) {
         let signal = match signal {
             Signal::Passed(hits) => return self.tell.passed(target, hits),
+            Signal::Reached(all) => return self.tell.reached(all),
             signal => signal,
         };
         match &signal {
@@ -314,7 +316,11 @@ impl Actor {
                 self.tell.thread_ended(ThreadKey { target, thread: *thread });
             }
             Signal::Breakpoint(bound) => self.tell.bound(target, std::slice::from_ref(bound)),
-            Signal::Stopped(_) | Signal::Continued { .. } | Signal::Ended | Signal::Passed(_) => {}
+            Signal::Stopped(_)
+            | Signal::Continued { .. }
+            | Signal::Ended
+            | Signal::Passed(_)
+            | Signal::Reached(_) => {}
         }
         let outputs = self.state.step(Input::Signal { target, signal });
         self.carry_out(outputs, None);

@@ -6,7 +6,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     adapter,
-    backend::{Binding, Bound, Passed, Stack, StopReason},
+    backend::{Binding, Bound, Passed, Reached, Stack, StopReason},
     breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
     budget,
     event::{BoundAt, Event, Hit, StoppedAt, TraceHit, Traced},
@@ -44,6 +44,10 @@ struct Told {
     ever_bound: BTreeSet<BreakpointId>,
     /// How often each process passed each tracepoint, of one count.
     passed: BTreeMap<(BreakpointId, u64), BTreeMap<TargetId, u64>>,
+    /// Why those that lie nowhere did not, when it was last told.
+    unbound: BTreeMap<BreakpointId, String>,
+    /// The lines that ran, of files that were surveyed.
+    reached: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
 
 impl Teller {
@@ -60,6 +64,8 @@ impl Teller {
             bound: BTreeMap::new(),
             ever_bound: BTreeSet::new(),
             passed: BTreeMap::new(),
+            unbound: BTreeMap::new(),
+            reached: BTreeMap::new(),
         });
         Teller { session, language, log, output, breakpoints, told }
     }
@@ -143,13 +149,25 @@ impl Teller {
 
     /// Tracepoints were passed; what is not to be reported is only counted.
     pub(super) fn passed(&self, target: TargetId, hits: Vec<Passed>) {
-        let reported = self.breakpoints.count(&hits);
+        let reported = self.breakpoints.count(target, &hits);
         let mut told = self.told();
         let events = hits.into_iter().zip(reported).filter_map(|(hit, is_reported)| {
             let hit_count = told.passed(target, &hit);
             is_reported.then(|| self.trace_hit(target, hit, hit_count))
         });
         self.log.append_all(events);
+    }
+
+    /// What ran of surveyed files, over all processes.
+    pub(super) fn reached(&self, all: Vec<Reached>) {
+        let mut told = self.told();
+        for Reached { file, lines } in all {
+            told.reached.entry(file).or_default().extend(lines);
+        }
+    }
+
+    pub(super) fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
+        self.told().reached.get(file).cloned().unwrap_or_default()
     }
 
     fn trace_hit(&self, target: TargetId, hit: Passed, hit_count: u64) -> Event {
@@ -201,8 +219,9 @@ impl Teller {
             }
             let before = {
                 let mut told = self.told();
-                if !matches!(state, Binding::Not { .. }) {
-                    told.ever_bound.insert(*id);
+                match state {
+                    Binding::Not { why } => drop(told.unbound.insert(*id, why.clone())),
+                    _ => drop(told.ever_bound.insert(*id)),
                 }
                 told.bound.insert((target, *id), state.clone())
             };
@@ -218,8 +237,13 @@ impl Teller {
     pub(super) fn begins_with(&self, target: TargetId, all: Vec<Bound>) {
         let is_not = |it: &Bound| matches!(it.state, Binding::Not { .. });
         let (pending, bound): (Vec<Bound>, Vec<Bound>) = all.into_iter().partition(is_not);
-        let pending = pending.into_iter().map(|it| ((target, it.id), it.state));
-        self.told().bound.extend(pending);
+        for Bound { id, state } in pending {
+            let mut told = self.told();
+            if let Binding::Not { why } = &state {
+                told.unbound.insert(id, why.clone());
+            }
+            told.bound.insert((target, id), state);
+        }
         self.bound(target, &bound);
     }
 
@@ -254,6 +278,12 @@ impl Teller {
         let mine = told.bound.iter().filter(|((_, it), _)| *it == id).map(|(_, state)| state);
         // Bound in one process is bound.
         mine.min_by_key(|it| matches!(it, Binding::Not { .. })).cloned()
+    }
+
+    /// Why one lay nowhere, also after the end; `None` for one that did, or of which nothing was told.
+    pub(super) fn why_unbound(&self, id: BreakpointId) -> Option<String> {
+        let told = self.told();
+        told.unbound.get(&id).filter(|_| !told.ever_bound.contains(&id)).cloned()
     }
 
     /// What is enabled and lies nowhere, with the reason where one was told.

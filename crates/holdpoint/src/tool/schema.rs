@@ -1,7 +1,7 @@
 //! A tool's input schema, as small as it can be: every client pays for it in tokens, at every start.
 
 use rmcp::model::JsonObject;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
 /// The schema of `P`, always an object with `properties`.
@@ -21,6 +21,19 @@ pub(super) fn of<P: JsonSchema>() -> JsonObject {
     schema.remove("description");
     slim(&mut schema);
     schema
+}
+
+/// The schema of a list whose parts are described elsewhere: their names and types, without some of them.
+pub(crate) fn bare<P: JsonSchema>(generator: &mut SchemaGenerator, without: &[&str]) -> Schema {
+    let mut schema = P::json_schema(generator).to_value();
+    let properties = schema.pointer_mut("/items/properties").and_then(Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.retain(|name, _| !without.contains(&name.as_str()));
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.remove("description");
+        }
+    }
+    Schema::try_from(schema).unwrap_or_default()
 }
 
 /// Drops what no model needs: Rust's number formats, type names, "or null" of optional parameters,

@@ -80,7 +80,7 @@ async fn by_address(
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
     tokio::spawn(take_announced(announced, link, host.to_owned(), port, joining));
-    Ok(Started { program: None, process, stands: false, targets })
+    Ok(Started { program: None, process, stands: false, note: None, targets })
 }
 
 fn refused(failure: Failure) -> Failure {
@@ -176,7 +176,7 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
     tokio::spawn(accept_children(listener, port, link, joining));
-    Ok(Started { program: None, process: Some(process), stands: false, targets })
+    Ok(Started { program: None, process: Some(process), stands: false, note: None, targets })
 }
 
 /// What would fail late, or do harm, is refused at once.
