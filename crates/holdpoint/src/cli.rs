@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use holdpoint_engine::limits;
 
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use crate::inject;
 use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, servers, setup, store};
 
 /// The debugger for AI agents and the people beside them.
@@ -47,6 +49,9 @@ enum Command {
         /// Instead: the clients that are known, what each shows its model, and where that was seen
         #[arg(long)]
         clients: bool,
+        /// What each toolset and each tool costs a client at its start, in bytes and tokens
+        #[arg(long, conflicts_with = "json")]
+        sizes: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
@@ -124,6 +129,10 @@ enum Command {
         #[arg(last = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// Call a function of a library inside a process that runs
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[command(hide = true)]
+    Inject { pid: i32, library: PathBuf, function: String, text: String },
     /// Write the generated reference
     #[command(hide = true)]
     Docs {
@@ -184,7 +193,7 @@ pub(crate) struct ServeArgs {
 
 #[derive(Args, Clone)]
 pub(crate) struct Toolset {
-    /// Offer only these tools: families (`server,timeline`), names, or `slim`
+    /// Offer only these tools: `agent`, `slim` or `app`, families (`server,timeline`), or names
     #[arg(long, env = "HOLDPOINT_TOOLSET", value_name = "NAMES", value_delimiter = ',')]
     pub(crate) toolset: Vec<String>,
 }
@@ -212,6 +221,7 @@ impl Cli {
                 serve::run(serve, stdio)
             }
             Command::Tools { json, clients: true, .. } => docs::print_clients(json),
+            Command::Tools { sizes: true, toolset, .. } => docs::print_sizes(&toolset.toolset),
             Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
             Command::Tool { name, arguments, server, json, end_idle } => {
                 let idle = end_idle.unwrap_or(limits::DETACHED_IDLE);
@@ -230,6 +240,10 @@ impl Cli {
             }
             Command::Demo { exit, port } => demo::run(port, exit),
             Command::Guard { parent, command } => guard::run(&command, parent),
+            #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+            Command::Inject { pid, library, function, text } => {
+                inject::run(pid, &library, &function, &text)
+            }
             Command::Docs { page } => {
                 out::line(docs::page(page)?.trim_end());
                 Ok(ExitCode::SUCCESS)

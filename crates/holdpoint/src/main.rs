@@ -14,6 +14,8 @@ mod doctor;
 mod guard;
 mod home;
 mod http;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod inject;
 mod mcp;
 mod out;
 mod run;

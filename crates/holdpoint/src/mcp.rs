@@ -6,6 +6,7 @@
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
 pub(crate) mod agents;
+mod exact;
 pub(crate) mod http;
 mod news;
 pub(crate) mod notify;
@@ -50,6 +51,7 @@ use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
     tool::{self, Caller, Meta, Reply, Shape},
+    tools::callpoint,
 };
 
 /// A request's own word on whether it wants data beside the text: true or false.
@@ -204,8 +206,8 @@ impl Handler {
             return Err(Failure::new(Code::Busy, format!("{many} calls are under way already"))
                 .hint("wait for answers, or cancel calls that wait"));
         };
-        let mounted = self.app.catalogue.tool(&request.name)?;
         let arguments = request.arguments.unwrap_or_default();
+        let (mounted, arguments) = self.app.catalogue.route(&request.name, arguments)?;
         tool::call(mounted.entry, mounted.schema(), caller, arguments).await
     }
 }
@@ -224,7 +226,7 @@ impl ServerHandler for Handler {
         let capabilities = crate::conformance::capabilities(capabilities);
         InitializeResult::new(capabilities)
             .with_server_info(Implementation::new("holdpoint", VERSION))
-            .with_instructions(self.app.catalogue.instructions)
+            .with_instructions(self.app.catalogue.instructions.as_str())
     }
 
     async fn discover(
@@ -271,12 +273,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.meet(&context);
-        let tools = self.app.catalogue.tools().map(|tool| tool.describe().clone()).collect();
+        let tools = self.app.catalogue.list().to_vec();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
-        self.app.catalogue.tool(name).ok().map(|tool| tool.describe().clone())
+        self.app.catalogue.find(name).cloned()
     }
 
     async fn call_tool(
@@ -293,6 +295,7 @@ impl ServerHandler for Handler {
         let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
         let result = Box::pin(self.run_tool(request, caller)).await;
+        let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }
@@ -308,8 +311,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.meet(&context);
-        let resources = self.app.catalogue.resources;
-        Ok(ListResourcesResult::with_all_items(resources::list(resources)))
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.app.catalogue)))
     }
 
     async fn list_resource_templates(
@@ -318,8 +320,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.meet(&context);
-        let resources = self.app.catalogue.resources;
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(resources)))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(&self.app.catalogue)))
     }
 
     async fn read_resource(
@@ -328,8 +329,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.meet(&context);
+        let contents = guarded(resources::read(&self.app, &request.uri)).await;
         let contents =
-            guarded(resources::read(&self.app, &request.uri)).await.map_err(wire_error)?;
+            contents.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))?;
         Ok(ReadResourceResult::new(contents).into())
     }
 
@@ -401,7 +403,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.meet(&context);
-        guarded(prompts::get(&self.app, request)).await.map_err(wire_error)
+        let got = guarded(prompts::get(&self.app, request)).await;
+        got.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))
     }
 
     async fn complete(

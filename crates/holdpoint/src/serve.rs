@@ -184,11 +184,11 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     if tokio::time::timeout(limits::PROGRAMS_END, app.engine.sessions.stop_all()).await.is_err() {
         tracing::debug!("a program took too long to end; its guard sees to it");
     }
+    // Whoever is paused goes on, and is heard out: an app must neither hang nor end because its debugger went.
+    if let Some(callpoints) = app.engine.opened_callpoints() {
+        callpoints.close().await;
+    }
     let farewell = async {
-        // Whoever is paused goes on: an app must not hang because its debugger went.
-        if let Some(callpoints) = app.engine.opened_callpoints() {
-            callpoints.close().await;
-        }
         app.told.everyone(last.max(app.engine.log.head())).await;
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}

@@ -25,6 +25,7 @@ use crate::{
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
+    running::Running,
 };
 
 pub(super) struct Node;
@@ -221,8 +222,9 @@ async fn take_children(mut door: Door, setup: Setup) {
 
 async fn take_child(child: Child, setup: Setup) {
     let joining: mpsc::Sender<Connected> = setup.joining.clone();
+    let script = Running::find(child.pid).ok().and_then(|it| it.script());
     let subject = Subject {
-        name: format!("process {}", child.pid),
+        name: script.unwrap_or_else(|| format!("process {}", child.pid)),
         pid: Some(child.pid),
         script: None,
         entry: Entry::LetIn,

@@ -157,6 +157,11 @@ impl Cdp {
         format!("{native}{}", traced.unwrap_or_default())
     }
 
+    /// What the process or worker is called by those who wrote the program.
+    pub async fn title(&self) -> Result<String, Failure> {
+        Ok(self.known.name.clone())
+    }
+
     pub async fn resume(&self, _: i64) -> Result<(), Failure> {
         self.moment().asked = Asked::Nothing;
         self.ask(Resume::default()).await.map(drop)

@@ -65,9 +65,9 @@ impl Reply {
                 Reply::Answer(Answer { text: format!("{}\n({note})", answer.text), ..answer })
             }
             // Its text must stay JSON.
-            (Reply::Json(Value::Object(mut object)), Some(note)) => {
-                object.insert("note".to_owned(), note.into());
-                Reply::Json(Value::Object(object))
+            (Reply::Json(Value::Object(object)), Some(note)) => Reply::Json(noted(object, note)),
+            (Reply::Refused(Value::Object(object)), Some(note)) => {
+                Reply::Refused(noted(object, note))
             }
             (reply, _) => reply,
         }
@@ -122,6 +122,16 @@ impl Reply {
         }
         self
     }
+}
+
+/// Beside a note that it has already.
+fn noted(mut object: Map<String, Value>, note: String) -> Value {
+    let note = match object.get("note").and_then(Value::as_str) {
+        Some(before) => format!("{before}; {note}"),
+        None => note,
+    };
+    object.insert("note".to_owned(), note.into());
+    Value::Object(object)
 }
 
 impl From<Answer> for Reply {

@@ -149,6 +149,9 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
     injector.args(["-X", "frozen_modules=off"]).args(debugger.words(&around.home)?);
     injector.args(["--connect", &format!("127.0.0.1:{port}"), "--pid", &process.pid.to_string()]);
     injector.env("PYDEVD_DISABLE_FILE_VALIDATION", "1").process_group(0);
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        injector.env("HOLDPOINT_INJECTOR", &around.guard);
+    }
     let said = File::from(
         rustix::fs::memfd_create("injector", rustix::fs::MemfdFlags::CLOEXEC)
             .map_err(|error| no_port(error.into()))?,
@@ -284,7 +287,10 @@ impl Injection {
 }
 
 fn is_denied(said: &str) -> bool {
-    said.contains("ptrace: Operation not permitted") || said.contains("Could not attach to process")
+    let not_permitted = said.contains("ptrace: ") && said.contains("EPERM");
+    not_permitted
+        || said.contains("ptrace: Operation not permitted")
+        || said.contains("Could not attach to process")
 }
 
 fn is_missing(said: &str) -> bool {

@@ -97,17 +97,10 @@ pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
 
 /// Whether a line can have code at all, as far as its text tells: neither empty nor only a comment.
 pub(crate) fn has_code(file: &Path, line: u32) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let comment =
-        if file.extension().is_some_and(|it| it == "py" || it == "pyw") { "#" } else { "//" };
-    let is_empty = |text: &str| text.trim().is_empty() || text.trim_start().starts_with(comment);
-    let at = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
-    if !text.lines().nth(at).is_some_and(is_empty) {
-        return Ok(());
-    }
-    let next = text.lines().enumerate().skip(at).find(|(_, text)| !is_empty(text));
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let Err(next) = inspect::SourceText::new(file, &bytes).code_at(line) else { return Ok(()) };
     let hint = match next {
-        Some((next, _)) => format!("the next line with code is {}", next + 1),
+        Some(next) => format!("the next line with code is {next}"),
         None => "`debug_source` shows the file".to_owned(),
     };
     let text = format!("line {line} of `{}` has no code", file.display());

@@ -21,15 +21,16 @@ pub(crate) struct Exception;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// At most this many frames (default 8).
     limit: Option<usize>,
 }
 
 impl Tool for Exception {
     const NAME: &'static str = "debug_exception";
-    const ABOUT: &'static str = "At an exception stop: type, message, cause chain, and each frame's \
-        variables, with the first frame in your own code marked.";
+    const ABOUT: &'static str = "Why did it crash: the exception's type, message, causes and each \
+        frame's variables.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Exception";
+    const LONG: bool = true;
     type Scope = Stopped;
     type Params = Params;
 

@@ -29,33 +29,29 @@ pub(crate) struct Launch;
 pub(crate) struct Params {
     /// The file to run. Exactly one of `program`, `module` and `command`.
     pub(crate) program: Option<PathBuf>,
-    /// A Python module to run, as `python -m` would.
+    /// As `python -m` runs it.
     pub(crate) module: Option<String>,
-    /// A command line, such as `pytest tests/test_a.py -k total`.
+    /// `pytest tests/test_a.py -k total`
     pub(crate) command: Option<String>,
-    /// `python` or `node`; told by the file or command when left out.
+    #[schemars(extend("enum" = ["python", "node"]))]
     pub(crate) language: Option<String>,
-    /// Arguments of the program.
     #[serde(default)]
     pub(crate) args: Vec<String>,
-    /// Working folder; default: the program's own folder.
+    /// Default: the program's folder.
     pub(crate) cwd: Option<PathBuf>,
-    /// Environment variables on top of ours.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
-    /// Stop before the first line of your own code (default true); a test runner's own is passed.
+    /// Default true; else it runs to the first breakpoint.
     pub(crate) stop_on_entry: Option<bool>,
-    /// Breakpoints to set first, as `breakpoint_set` takes them:
-    /// `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.
+    /// As `breakpoint_set` takes them.
     #[serde(default)]
     pub(crate) breakpoints: Vec<Point>,
-    /// Written to the program's stdin, which then ends.
     pub(crate) stdin: Option<String>,
-    /// Path of the interpreter; default: the project's venv, then PATH.
+    /// Default: the project's venv, then PATH.
     pub(crate) interpreter: Option<PathBuf>,
-    /// Do not stop or step in libraries (default true).
+    /// Leave libraries out (default true).
     pub(crate) just_my_code: Option<bool>,
-    /// Seconds to wait for the first stop (default 30).
+    /// Seconds to wait.
     pub(crate) timeout_s: Option<f64>,
 }
 
@@ -73,12 +69,14 @@ pub(crate) struct Point {
 
 impl Tool for Launch {
     const NAME: &'static str = "debug_launch";
-    const ABOUT: &'static str = "Start a program under the debugger. Returns stopped at the entry \
-        line with its `session_id`; with `stop_on_entry: false` it runs to the first breakpoint.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Debug a program, script or test (Python, Node): start it, \
+        stopped at its first line.";
+    const EFFECT: Effect = Effect::Runs;
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, however short the wait for its first stop.
     const GRACE: Duration = limits::START_GRACE;
+    const TITLE: &'static str = "Launch";
+    const RARE: &'static [&'static str] = &["language", "stdin", "just_my_code", "breakpoints"];
     type Scope = App;
     type Params = Params;
 
