@@ -93,7 +93,7 @@ export class Server {
 
   // The records of a function, newest first.
   async records(name) {
-    return (await this.tool("breakpoint_get_call_records", { function_name: name })).calls;
+    return (await this.tool("breakpoint_get_call_records", { function_name: name, full: true })).calls;
   }
 
   resume(pause, body) {

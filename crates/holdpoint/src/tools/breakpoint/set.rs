@@ -24,27 +24,26 @@ pub(crate) struct Short;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The source file, absolute or relative to the program's folder.
     pub(crate) file: Option<PathBuf>,
     #[schemars(range(min = 1))]
     pub(crate) line: Option<u32>,
     pub(crate) column: Option<u32>,
-    /// Instead of `line`: wherever a function of this name begins, `total` or `Cart.total`; only in
-    /// `file`, if that is given.
+    /// Instead of `line`: `total`, `Cart.total`.
     pub(crate) function: Option<String>,
-    /// Stop only when this is true, in the program's language.
+    /// Only when this is true.
     pub(crate) condition: Option<String>,
-    /// Stop only at some hits: `3`, `>= 5`, `% 10`.
+    /// `3`, `>= 5`, `% 10`
     pub(crate) hit_condition: Option<String>,
-    /// Change this breakpoint or tracepoint instead, at its place.
+    /// Change this one.
     pub(crate) id: Option<i64>,
 }
 
 impl Tool for Set {
     const NAME: &'static str = "breakpoint_set";
-    const ABOUT: &'static str = "Set a breakpoint at `{file, line}` or `{function}`, before or while \
-        a program runs. Says the line it was bound to, whether it moved, or why it is pending.";
-    const EFFECT: Effect = Effect::Sets;
+    const ABOUT: &'static str = "Stop at a line or function, or only when a condition holds.";
+    const EFFECT: Effect = Effect::Arms;
+    const TITLE: &'static str = "Set breakpoint";
+    const RARE: &'static [&'static str] = &["column", "hit_condition", "id"];
     type Scope = App;
     type Params = Params;
 
@@ -55,8 +54,9 @@ impl Tool for Set {
 
 impl Tool for Short {
     const NAME: &'static str = "debug_breakpoint";
-    const ABOUT: &'static str = "The same as `breakpoint_set`.";
-    const EFFECT: Effect = Effect::Sets;
+    const ABOUT: &'static str = "The same as `breakpoint_set`: stop at a line or function.";
+    const EFFECT: Effect = Effect::Arms;
+    const TITLE: &'static str = "Set breakpoint";
     type Scope = App;
     type Params = Params;
 

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use super::report;
 use crate::{
     app::App,
+    root,
     tool::{Call, Effect, Reply, Tool},
     tools::breakpoint::set,
 };
@@ -29,33 +30,29 @@ pub(crate) struct Launch;
 pub(crate) struct Params {
     /// The file to run. Exactly one of `program`, `module` and `command`.
     pub(crate) program: Option<PathBuf>,
-    /// A Python module to run, as `python -m` would.
+    /// As `python -m` runs it.
     pub(crate) module: Option<String>,
-    /// A command line, such as `pytest tests/test_a.py -k total`.
+    /// `pytest tests/test_a.py -k total`
     pub(crate) command: Option<String>,
-    /// `python` or `node`; told by the file or command when left out.
+    #[schemars(extend("enum" = ["python", "node"]))]
     pub(crate) language: Option<String>,
-    /// Arguments of the program.
     #[serde(default)]
     pub(crate) args: Vec<String>,
-    /// Working folder; default: the program's own folder.
+    /// Default: the program's folder.
     pub(crate) cwd: Option<PathBuf>,
-    /// Environment variables on top of ours.
     #[serde(default)]
     pub(crate) env: BTreeMap<String, String>,
-    /// Stop before the first line of your own code (default true); a test runner's own is passed.
+    /// Default true; else it runs to the first breakpoint.
     pub(crate) stop_on_entry: Option<bool>,
-    /// Breakpoints to set first, as `breakpoint_set` takes them:
-    /// `[{"file": "a.py", "line": 3, "condition": "x > 1"}]`.
+    /// As `breakpoint_set` takes them.
     #[serde(default)]
     pub(crate) breakpoints: Vec<Point>,
-    /// Written to the program's stdin, which then ends.
     pub(crate) stdin: Option<String>,
-    /// Path of the interpreter; default: the project's venv, then PATH.
+    /// Default: the project's venv, then PATH.
     pub(crate) interpreter: Option<PathBuf>,
-    /// Do not stop or step in libraries (default true).
+    /// Leave libraries out (default true).
     pub(crate) just_my_code: Option<bool>,
-    /// Seconds to wait for the first stop (default 30).
+    /// Seconds to wait.
     pub(crate) timeout_s: Option<f64>,
 }
 
@@ -73,12 +70,14 @@ pub(crate) struct Point {
 
 impl Tool for Launch {
     const NAME: &'static str = "debug_launch";
-    const ABOUT: &'static str = "Start a program under the debugger. Returns stopped at the entry \
-        line with its `session_id`; with `stop_on_entry: false` it runs to the first breakpoint.";
-    const EFFECT: Effect = Effect::Writes;
-    const TIMEOUT: Duration = Duration::from_secs(30);
+    const ABOUT: &'static str = "Debug a program, script or test (Python, Node): start it, \
+        stopped at its first line.";
+    const EFFECT: Effect = Effect::Runs;
+    const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, however short the wait for its first stop.
     const GRACE: Duration = limits::START_GRACE;
+    const TITLE: &'static str = "Launch";
+    const RARE: &'static [&'static str] = &["language", "stdin", "just_my_code", "breakpoints"];
     type Scope = App;
     type Params = Params;
 
@@ -105,16 +104,15 @@ impl Tool for Launch {
 
 /// Paths made whole; what cannot run is refused before anything is started.
 pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
-    let here = std::env::current_dir()
-        .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
+    let here = root::current();
     let base = params.cwd.as_deref().map(|cwd| here.join(cwd));
     if let Some(folder) = base.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(not_there(folder, "a folder"));
+        return Err(not_there(folder, "a folder", &here));
     }
     let from = base.clone().unwrap_or_else(|| here.clone());
     let program = params.program.as_ref().map(|program| absolute(&from, program));
     if let Some(file) = program.as_deref().filter(|file| !file.is_file()) {
-        return Err(not_there(file, "a file"));
+        return Err(not_there(file, "a file", &from));
     }
     let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
     let cwd = base.or(own).unwrap_or(here);
@@ -146,7 +144,7 @@ impl Point {
         let params = set::Params { file, line, column, function, condition, hit_condition, id };
         params.asked(None, |file| {
             let whole = absolute(cwd, file);
-            if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file")) }
+            if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file", cwd)) }
         })
     }
 }
@@ -157,7 +155,7 @@ pub(crate) fn absolute(base: &Path, path: &Path) -> PathBuf {
     whole.canonicalize().unwrap_or(whole)
 }
 
-fn not_there(path: &Path, what: &str) -> Failure {
+fn not_there(path: &Path, what: &str, base: &Path) -> Failure {
     Failure::new(Code::NotFound, format!("`{}` is not {what}", path.display()))
-        .hint("paths may be absolute or relative to `cwd`")
+        .hint(format!("paths may be absolute, or relative to {}", base.display()))
 }

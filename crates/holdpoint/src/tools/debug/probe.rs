@@ -52,16 +52,18 @@ pub(crate) struct Params {
     #[serde(default)]
     env: BTreeMap<String, String>,
     interpreter: Option<PathBuf>,
-    /// Seconds for the whole (default 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Probe {
     const NAME: &'static str = "debug_probe";
-    const ABOUT: &'static str = "One shot: run a program to a line, report stack, locals, \
-        expressions and output there, end it. Says so when the line is never reached.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Why does a test fail, where does a value go wrong: run to a line \
+        and see stack, locals, expressions and output there.";
+    const EFFECT: Effect = Effect::Runs;
     const TIMEOUT: Duration = Duration::from_secs(30);
+    const TITLE: &'static str = "Probe a line";
+    const RARE: &'static [&'static str] = &["language", "stdin", "just_my_code"];
     type Scope = App;
     type Params = Params;
 
@@ -170,7 +172,9 @@ async fn hit(
     if listed.more {
         text += "\n  … more: use debug_launch and debug_variables";
     }
-    lines.push(&text);
+    if !lines.push(&text) {
+        lines.always(&format!("hit {number} is left out: pass a larger `budget_tokens`"));
+    }
     json!({
         "line": shown.stack.frames.first().map(|it| it.line),
         "reason": shown.stop.reason.as_str(),

@@ -24,34 +24,32 @@ pub(crate) struct Set;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The source file, absolute or relative to the program's folder.
     file: Option<PathBuf>,
     #[schemars(range(min = 1))]
     line: Option<u32>,
     column: Option<u32>,
-    /// Instead of `line`: wherever a function of this name begins.
+    /// Instead of `line`: `total`, `Cart.total`.
     function: Option<String>,
-    /// What to say at each hit: `x is {x}, {len(items)} left`. `{{` and `}}` are braces.
+    /// `x is {x}, {len(items)} left`
     log_message: Option<String>,
-    /// Report only when this is true, in the program's language.
+    /// Only when this is true.
     condition: Option<String>,
-    /// Report only some hits: `3`, `>= 5`, `% 10`.
+    /// `3`, `>= 5`, `% 10`
     hit_condition: Option<String>,
-    /// Report only every Nth hit; 0 for each (default 0).
     #[serde(default)]
     hit_count_multiple: i64,
-    /// Report so many, then disable itself; 0 for no end (default 0).
     #[serde(default)]
     max_notifications: i64,
-    /// Change this breakpoint or tracepoint instead, at its place.
+    /// Change this one.
     id: Option<i64>,
 }
 
 impl Tool for Set {
     const NAME: &'static str = "tracepoint_set";
-    const ABOUT: &'static str = "Report each time the program passes `{file, line}` or `{function}`, \
-        with the values in `log_message`, without stopping it. `tracepoint_read` reads the hits.";
-    const EFFECT: Effect = Effect::Sets;
+    const ABOUT: &'static str = "See values each time a line or function is passed, without \
+        stopping it. `tracepoint_read` reads them.";
+    const EFFECT: Effect = Effect::Arms;
+    const TITLE: &'static str = "Set tracepoint";
     type Scope = App;
     type Params = Params;
 
