@@ -224,6 +224,7 @@ pub fn unmarked(value: Value) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -275,6 +276,34 @@ mod tests {
         let back = plain(value.to_string());
         assert_eq!(back, format!(r#"{{"a":[{big},-{big},7,1.5],"b":"{big}"}}"#));
         assert_eq!(read(&text).unwrap()["a"], json!([big, format!("-{big}"), 7, 1.5]));
+    }
+
+    proptest! {
+        /// Whatever a Python text holds, `json.dumps` of it is read.
+        #[test]
+        fn any_units_are_read(units in prop::collection::vec(any::<u16>(), 0..40)) {
+            let escaped: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
+            let read = read(&format!("{{\"{escaped}\": \"{escaped}\"}}")).unwrap();
+            let shown = read.as_object().unwrap().iter().next().unwrap();
+            prop_assert_eq!(json!(shown.0), shown.1.clone());
+            if let Ok(text) = String::from_utf16(&units) {
+                prop_assert_eq!(shown.1, &json!(text));
+            }
+        }
+
+        /// What is sound stays as it is; nothing panics on what is not.
+        #[test]
+        fn sound_texts_stay(text in any::<String>(), number in any::<f64>(), int in any::<i64>()) {
+            let sound = json!({ text.clone(): [text, number, int, null] }).to_string();
+            prop_assert_eq!(&mended(&sound), &sound);
+            prop_assert_eq!(&*exact(&sound), &sound);
+        }
+
+        #[test]
+        fn broken_texts_do_no_harm(text in "[\\[\\]{}\"\\\\udDeE0-9N,:. -]{0,60}") {
+            let (mended, exact) = (mended(&text), exact(&text));
+            prop_assert!(mended.len() >= text.len().min(4) / 4 && exact.len() >= text.len());
+        }
     }
 
     #[test]

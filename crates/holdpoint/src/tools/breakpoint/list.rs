@@ -128,9 +128,9 @@ fn reports(id: BreakpointId, trace: &Trace) -> String {
         let (start, rest) = message.split_at(message.floor_char_boundary(80));
         text += &match rest.len() {
             0 => format!(" \"{start}\""),
-            more => format!(
-                " \"{start}…\" and {more} bytes more: `tracepoint_read {{\"id\": {id}}}`"
-            ),
+            more => {
+                format!(" \"{start}…\" and {more} bytes more: `tracepoint_read {{\"id\": {id}}}`")
+            }
         };
     }
     if trace.multiple > 1 {

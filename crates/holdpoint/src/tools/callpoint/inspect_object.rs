@@ -3,6 +3,7 @@
 use holdpoint_engine::{
     callpoints::Inspected,
     failure::{Code, Failure},
+    limits,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,10 +46,9 @@ impl Tool for InspectObject {
         match looked {
             Inspected::Found(found) => {
                 let found = if full { found } else { named(found, &cid) };
-                Ok(match (found.get("error"), call.asked_budget) {
-                    (Some(_), _) => Reply::Refused(found),
-                    (None, Some(budget)) => Reply::Json(within(found, budget.bytes())),
-                    (None, None) => Reply::Json(found),
+                Ok(match found.get("error") {
+                    Some(_) => Reply::Refused(found),
+                    None => Reply::Json(within(found, call.budget.bytes())),
                 })
             }
             Inspected::NoSuchValue(no) => Ok(no_value(&no)),
@@ -82,11 +82,19 @@ fn within(mut found: Value, bytes: usize) -> Value {
             fits
         });
     }
-    if left_out > 0
-        && let Some(found) = found.as_object_mut()
-    {
-        found.insert("attributes_left_out".to_owned(), json!(left_out));
-        let hint = "pass a `path` to one of them, or a larger `budget_tokens`";
+    let hint = match found.get("children_total") {
+        Some(total) if left_out == 0 => {
+            Some(format!("{} of {total} are shown; a `path` leads to each", limits::ATTRIBUTES))
+        }
+        _ if left_out > 0 => {
+            Some("pass a `path` to one of them, or a larger `budget_tokens`".to_owned())
+        }
+        _ => None,
+    };
+    if let (Some(found), Some(hint)) = (found.as_object_mut(), hint) {
+        if left_out > 0 {
+            found.insert("attributes_left_out".to_owned(), json!(left_out));
+        }
         found.insert("hint".to_owned(), json!(hint));
     }
     found

@@ -69,7 +69,7 @@ impl Tool for Output {
         if session.attach().is_some() {
             answer.text += ATTACHED;
         }
-        let said = session.output.since(params.since, Some(Stream::Debugger)).text;
+        let said = session.output.since(params.cursor, Some(Stream::Debugger)).text;
         if only.is_none() && !said.trim().is_empty() {
             answer.text += &format!(
                 "\n(the debugger's own {} bytes: `debug_output {{\"stream\": \"debugger\"}}`)",
