@@ -35,6 +35,9 @@ pub const ANSWER_TOKENS: usize = 1_200;
 /// Tokens an answer may cost at the most, whatever the call says.
 pub const ANSWER_TOKENS_MAX: usize = 50_000;
 
+/// Bytes of a name that nobody knows, where an answer repeats it: 80 characters with the word about the rest.
+pub const ECHO: usize = 60;
+
 // The timeline.
 
 /// Events in one page of the timeline when the call does not say.
