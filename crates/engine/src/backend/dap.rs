@@ -8,6 +8,7 @@ mod exceptions;
 mod functions;
 mod lines;
 mod pydevd;
+mod texts;
 mod traces;
 mod translate;
 
@@ -80,7 +81,7 @@ struct Known {
 impl Dap {
     /// Sends a request and waits for its answer, within a deadline for adapters that do not answer.
     async fn ask<R: Request>(&self, arguments: R::Arguments) -> Result<R::Body, Failure> {
-        self.ask_within::<R>(arguments, limits::ADAPTER_ANSWER).await
+        self.ask_within::<R>(arguments, super::patience()).await
     }
 
     async fn ask_within<R: Request>(

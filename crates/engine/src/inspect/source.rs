@@ -18,6 +18,11 @@ pub fn snippet(
     last: u32,
     marked: Option<(u32, Option<u32>)>,
 ) -> Option<SourceView> {
+    Some(excerpt(&read(file)?, first, last, marked))
+}
+
+/// A source file as text, if it is one.
+pub fn read(file: &Path) -> Option<String> {
     let size = std::fs::metadata(file).ok()?;
     if !size.is_file() || size.len() > limits::SOURCE_BYTES {
         return None;
@@ -27,10 +32,22 @@ pub fn snippet(
     if bytes.iter().take(8_192).any(|byte| *byte == 0) {
         return None;
     }
-    let text = String::from_utf8_lossy(&bytes);
-    let lines = text.lines().count();
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+}
+
+/// Lines `first..=last` (from 1) of a text with `marked` marked.
+pub fn excerpt(
+    text: &str,
+    first: u32,
+    last: u32,
+    marked: Option<(u32, Option<u32>)>,
+) -> SourceView {
     let wanted =
-        (1_u32..).zip(text.lines()).skip_while(|(n, _)| *n < first).take_while(|(n, _)| *n <= last);
+        (1_u32..).zip(lines(text)).skip_while(|(n, _)| *n < first).take_while(|(n, _)| *n <= last);
     let shown = wanted.map(|(number, line)| {
         let (marker, column) = match marked {
             Some((at, column)) if at == number => (">>>", column),
@@ -38,7 +55,7 @@ pub fn snippet(
         };
         format!("  {marker} {number:>4} | {}", around(line, column))
     });
-    Some(SourceView { text: shown.collect::<Vec<_>>().join("\n"), lines })
+    SourceView { text: shown.collect::<Vec<_>>().join("\n"), lines: lines(text).count() }
 }
 
 /// A long line, cut to what stands around the column, which is marked.

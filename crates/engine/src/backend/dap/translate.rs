@@ -28,6 +28,8 @@ pub(super) fn binding(answer: Option<&t::Breakpoint>) -> Binding {
     };
     let at = answer.line.and_then(|line| u32::try_from(line).ok());
     match at {
+        // Where no line before it has code, pydevd names the one on which a module begins.
+        Some(0) => Binding::Not { why: "no code on that line or before it".to_owned() },
         Some(line) if answer.verified => {
             Binding::At { line, column: answer.column.and_then(|it| u32::try_from(it).ok()) }
         }
@@ -86,11 +88,15 @@ pub(super) fn stopped(
 
 pub(super) fn frame(frame: t::StackFrame) -> Frame {
     let source = frame.source.unwrap_or_default();
-    let path = source.path.filter(|_| source.source_reference.unwrap_or(0) == 0);
-    let file = path.as_deref().map(PathBuf::from).filter(|path| path.is_absolute());
+    // What has a number instead of a file is still called something: a module in an archive. A file that
+    // was removed has its folder.
+    let has_folder = |path: &PathBuf| path.parent().is_some_and(|it| it.is_dir());
+    let is_there = |path: &PathBuf| source.source_reference.unwrap_or(0) == 0 || has_folder(path);
+    let path = source.path.as_deref().map(PathBuf::from).filter(is_there);
+    let file = path.filter(|path| path.is_absolute());
     let place = match &file {
         Some(_) => None,
-        None => path.or(source.name),
+        None => source.path.or(source.name),
     };
     let subtle =
         matches!(frame.presentation_hint, Some(t::FrameHint::Subtle | t::FrameHint::Label));

@@ -136,7 +136,7 @@ async fn hit(
     number: usize,
     lines: &mut Lines,
 ) -> Value {
-    let mut text = report::head(session, shown);
+    let mut text = report::head(session, shown).await;
     if number == 1 {
         let stack: Vec<String> = shown
             .stack
