@@ -12,6 +12,7 @@ pub(crate) mod prompts;
 pub(crate) mod resources;
 pub(crate) mod sse;
 pub(crate) mod stdio;
+mod unread;
 mod wire;
 
 use std::{

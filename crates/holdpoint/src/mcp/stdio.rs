@@ -3,7 +3,6 @@
 //! Shells and most clients hand us pipes; Node's `child_process` hands us socket pairs. Both take the
 //! fast path (25 and 37 µs a call instead of 90). stdout belongs to MCP here: nothing else prints to it.
 
-mod head;
 mod lines;
 mod read;
 

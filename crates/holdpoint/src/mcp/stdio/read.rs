@@ -4,11 +4,11 @@
 //! the SDK's general parser tries every kind of request on a message, half of what a call costs. What is no
 //! message is answered, with the request's id wherever that can be read: whoever sent it waits.
 
-use std::{borrow::Cow, io};
+use std::io;
 
 use holdpoint_engine::limits;
 use rmcp::{
-    ErrorData, RoleServer,
+    RoleServer,
     model::{
         CallToolRequest, CallToolRequestMethod, CallToolRequestParams, ClientRequest, ErrorCode,
         JsonRpcError, JsonRpcMessage, JsonRpcRequest, JsonRpcVersion2_0, RequestId,
@@ -16,11 +16,10 @@ use rmcp::{
     service::RxJsonRpcMessage,
 };
 use serde::Deserialize;
-use serde_json::error::Category;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio_util::bytes::BytesMut;
 
-use super::head::{self, Head};
+use crate::mcp::unread;
 
 pub(super) type Message = RxJsonRpcMessage<RoleServer>;
 
@@ -118,7 +117,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         let body = self.unread.split_to(length);
         (self.searched, self.expects) = (0, Expects::Line);
         let text = "this server reads one JSON message a line, without `Content-Length` headers";
-        Some(Said::Wrong(wrong(&head::of(&body), ErrorCode::INVALID_REQUEST, text)))
+        Some(Said::Wrong(unread::of(&body).refused(ErrorCode::INVALID_REQUEST, text)))
     }
 
     fn too_long(&mut self) -> Said {
@@ -128,7 +127,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             Expects::Rest => Said::Nothing,
             Expects::Line | Expects::Headers(_) | Expects::Body(_) => {
                 let text = format!("a message may have {} bytes", limits::LINE_BYTES);
-                Said::Wrong(wrong(&head::of(&line), ErrorCode::INVALID_REQUEST, text))
+                Said::Wrong(unread::of(&line).refused(ErrorCode::INVALID_REQUEST, text))
             }
         }
     }
@@ -142,13 +141,13 @@ fn frame(line: &[u8]) -> Option<usize> {
 }
 
 fn said(line: &[u8]) -> Said {
-    let line = line.strip_prefix(MARK).unwrap_or(line);
+    let line = line.strip_prefix(MARK).unwrap_or(line).trim_ascii_end();
     if let Some(message) = call(line) {
         return Said::Message(Box::new(message));
     }
     match serde_json::from_slice::<Message>(line) {
         Ok(message) => Said::Message(Box::new(message)),
-        Err(error) => no_message(line, &error),
+        Err(error) => unread::problem(line, &error).map_or(Said::Nothing, Said::Wrong),
     }
 }
 
@@ -171,33 +170,6 @@ fn call(line: &[u8]) -> Option<Message> {
     }
     let request = ClientRequest::CallToolRequest(request);
     Some(JsonRpcMessage::Request(JsonRpcRequest { jsonrpc, id, request }))
-}
-
-/// What is said about a line that the SDK does not take. An answer of ours that comes back is a message, so
-/// no two servers can go on answering each other.
-fn no_message(line: &[u8], error: &serde_json::Error) -> Said {
-    let head = head::of(line);
-    match error.classify() {
-        Category::Syntax | Category::Eof if error.to_string().contains("recursion") => {
-            let text = "this message is nested deeper than 127 levels";
-            Said::Wrong(wrong(&head, ErrorCode::PARSE_ERROR, text))
-        }
-        Category::Syntax | Category::Eof => {
-            let at = format!("this line is not JSON from column {} on", error.column());
-            Said::Wrong(wrong(&head, ErrorCode::PARSE_ERROR, at))
-        }
-        // A notification is never answered, not even one that nobody understands.
-        Category::Data | Category::Io if head.is_notification() => Said::Nothing,
-        Category::Data | Category::Io => {
-            let text = "this is not a message of MCP: one JSON-RPC 2.0 object a line, with an `id` \
-                that is a string or an integer";
-            Said::Wrong(wrong(&head, ErrorCode::INVALID_REQUEST, text))
-        }
-    }
-}
-
-fn wrong(head: &Head, code: ErrorCode, text: impl Into<Cow<'static, str>>) -> JsonRpcError {
-    JsonRpcError::new(head.request_id(), ErrorData::new(code, text, None))
 }
 
 #[cfg(test)]
@@ -304,13 +276,13 @@ mod tests {
                  [{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}]\n"
             ),
             expect![[r#"
-                {"jsonrpc":"2.0","error":{"code":-32700,"message":"this line is not JSON from column 1 on"}}
+                {"jsonrpc":"2.0","error":{"code":-32700,"message":"this is not JSON from column 1 on"}}
                 {"jsonrpc":"2.0","id":"deep","error":{"code":-32700,"message":"this message is nested deeper than 127 levels"}}
-                {"jsonrpc":"2.0","id":8,"error":{"code":-32700,"message":"this line is not JSON from column 0 on"}}
-                {"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"this is not a message of MCP: one JSON-RPC 2.0 object a line, with an `id` that is a string or an integer"}}
-                {"jsonrpc":"2.0","error":{"code":-32600,"message":"this is not a message of MCP: one JSON-RPC 2.0 object a line, with an `id` that is a string or an integer"}}
-                {"jsonrpc":"2.0","error":{"code":-32700,"message":"this line is not JSON from column 34 on"}}
-                {"jsonrpc":"2.0","error":{"code":-32600,"message":"this is not a message of MCP: one JSON-RPC 2.0 object a line, with an `id` that is a string or an integer"}}"#]],
+                {"jsonrpc":"2.0","error":{"code":-32700,"message":"this is not JSON from column 57 on"}}
+                {"jsonrpc":"2.0","id":9,"error":{"code":-32600,"message":"this is not a message of MCP: one JSON-RPC 2.0 object, with an `id` that is a string or an integer"}}
+                {"jsonrpc":"2.0","error":{"code":-32600,"message":"this is not a message of MCP: one JSON-RPC 2.0 object, with an `id` that is a string or an integer"}}
+                {"jsonrpc":"2.0","error":{"code":-32700,"message":"this is not JSON from column 34 on"}}
+                {"jsonrpc":"2.0","error":{"code":-32600,"message":"this is not a message of MCP: one JSON-RPC 2.0 object, with an `id` that is a string or an integer"}}"#]],
         );
     }
 

@@ -1,7 +1,14 @@
-//! The id and the method of a message that cannot be read as a whole. Pure, and without recursion: the
-//! message may be nested as deep as it likes, or break off anywhere.
+//! Messages that cannot be read: what is said of them, by the id that they have. Whoever sent one waits.
+//!
+//! Pure, and without recursion: a message may be nested as deep as it likes, or break off anywhere.
 
-use rmcp::model::RequestId;
+use std::borrow::Cow;
+
+use rmcp::{
+    ErrorData,
+    model::{ErrorCode, JsonRpcError, RequestId},
+};
+use serde_json::error::Category;
 
 /// What stands at the top level of an object, as far as it goes.
 #[derive(Debug, Default, PartialEq)]
@@ -18,9 +25,40 @@ impl Head {
         self.id.clone().filter(|_| self.has_method)
     }
 
-    pub(super) fn is_notification(&self) -> bool {
+    pub(super) fn refused(
+        &self,
+        code: ErrorCode,
+        text: impl Into<Cow<'static, str>>,
+    ) -> JsonRpcError {
+        JsonRpcError::new(self.request_id(), ErrorData::new(code, text, None))
+    }
+
+    fn is_notification(&self) -> bool {
         self.has_method && !self.has_id
     }
+}
+
+/// What is answered to a message that the SDK does not take; `None` for a notification. An answer of ours that
+/// comes back is a message, so no two servers can go on answering each other.
+pub(super) fn problem(message: &[u8], error: &serde_json::Error) -> Option<JsonRpcError> {
+    let head = of(message);
+    let (code, text): (ErrorCode, Cow<'static, str>) = match error.classify() {
+        Category::Syntax | Category::Eof if error.to_string().contains("recursion") => {
+            (ErrorCode::PARSE_ERROR, "this message is nested deeper than 127 levels".into())
+        }
+        Category::Syntax | Category::Eof => {
+            let at = format!("this is not JSON from column {} on", error.column());
+            (ErrorCode::PARSE_ERROR, at.into())
+        }
+        // Never answered, not even one that nobody understands.
+        Category::Data | Category::Io if head.is_notification() => return None,
+        Category::Data | Category::Io => {
+            let text = "this is not a message of MCP: one JSON-RPC 2.0 object, with an `id` that is a \
+                string or an integer";
+            (ErrorCode::INVALID_REQUEST, text.into())
+        }
+    };
+    Some(head.refused(code, text))
 }
 
 pub(super) fn of(line: &[u8]) -> Head {
