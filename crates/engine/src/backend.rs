@@ -69,8 +69,12 @@ pub enum Signal {
     },
     /// A breakpoint was bound, moved or lost after the answer that set it.
     Breakpoint(Bound),
+    /// What the process is called by those who wrote the program.
+    Titled(String),
     /// Tracepoints were passed, in this order.
     Passed(Vec<Passed>),
+    /// What ran so far of files that were surveyed.
+    Reached(Vec<Reached>),
     /// The program told that it ends; its process may live a little longer.
     Ended,
     /// The connection is gone. Always the last signal.
@@ -143,6 +147,10 @@ pub struct Tracing {
     pub multiple: u64,
     /// Report so many at the most; 0 for all.
     pub max: u64,
+    /// Values as the language writes them, so that `'1'` is not `1`.
+    pub is_literal: bool,
+    /// Reported once, and out of the program's way from then on.
+    pub is_mark: bool,
 }
 
 /// The program passed a tracepoint.
@@ -155,12 +163,21 @@ pub struct Passed {
     /// The program's own clock.
     pub at: Timestamp,
     pub thread: i64,
+    /// Its name, where the program tells it and it is not the main one.
+    pub thread_name: Option<Arc<str>>,
     pub file: Arc<str>,
     pub line: u32,
     pub column: Option<u32>,
     pub function: Option<Arc<str>>,
     /// Of each expression of the template: its value, or the type of what it threw.
     pub values: Vec<Result<String, String>>,
+}
+
+/// The lines of a file that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    pub file: PathBuf,
+    pub lines: Vec<u32>,
 }
 
 /// How a tracepoint of a process works; what costs the program more is greater.
@@ -416,5 +433,6 @@ forward! {
     pub async fn evaluate(&self, frame: Option<&FrameId>, expression: &str, patience: Duration) -> Value;
     pub async fn assign(&self, container: &Handle, name: &str, value: &str) -> Value;
     pub async fn exception(&self, thread: i64) -> ExceptionInfo;
+    pub async fn title(&self) -> String;
     pub async fn detach(&self) -> ();
 }

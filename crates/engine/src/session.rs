@@ -13,7 +13,7 @@ mod texts;
 mod view;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::Path,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -28,19 +28,19 @@ use tokio::{
 pub use self::{
     output::{Output, Stream, Text},
     state::{Refusal, Status, Stop},
-    view::{Shown, ThreadRow, View},
+    view::{Passes, Process, Shown, ThreadRow, View},
 };
 use self::{
     target::{Target, Targets, UNANSWERED},
     teller::Teller,
 };
 use crate::{
-    adapter::Started,
+    adapter::{Runtime, Started},
     attach::Attach,
     backend::{self, Backend, Binding, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
     failure::{Code, Failure},
-    ids::{BreakpointId, Epoch, SessionId, TargetId, ThreadKey},
+    ids::{BreakpointId, Epoch, Seq, SessionId, TargetId, ThreadKey},
     inspect::{self, Snapshot},
     launch::Launch,
     limits,
@@ -53,6 +53,8 @@ pub struct Session {
     pub name: String,
     pub language: &'static str,
     pub origin: Origin,
+    /// What runs it; `None` for a program that we only attached to.
+    pub runtime: Option<Runtime>,
     pub output: Arc<Output>,
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
@@ -60,8 +62,8 @@ pub struct Session {
     breakpoints: Arc<Breakpoints>,
     tell: Arc<Teller>,
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
-    /// The variables of the last stop that was told, by function, to say what changed.
-    told: Mutex<Option<(String, BTreeMap<String, String>)>>,
+    /// The last stop that was told, to say what changed.
+    told: Mutex<Option<ToldStop>>,
     /// The stops that were told, oldest first.
     stops: Mutex<VecDeque<Arc<Snapshot>>>,
 }
@@ -92,6 +94,15 @@ pub enum Outcome {
     Running,
 }
 
+/// The variables of a stop, as they were told.
+struct ToldStop {
+    seq: Seq,
+    function: String,
+    now: BTreeMap<String, String>,
+    /// Those it was compared with.
+    before: Option<BTreeMap<String, String>>,
+}
+
 impl Session {
     /// Takes over a program that is under control.
     pub fn adopt(
@@ -104,6 +115,9 @@ impl Session {
         log: Arc<Log>,
     ) -> Arc<Session> {
         let output = Arc::new(Output::default());
+        if let Some(note) = &started.note {
+            output.push(Stream::Debugger, format!("{note}\n").as_bytes());
+        }
         let targets = Targets::default();
         let stdin = started.program.as_mut().and_then(|it| it.pipes.stdin.take());
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
@@ -118,6 +132,7 @@ impl Session {
             Arc::clone(&breakpoints),
             Arc::clone(&tell),
         );
+        let runtime = started.runtime.take();
         // Ends with the program, or when it is told to stop.
         tokio::spawn(actor.run(started, inbox));
         Arc::new(Session {
@@ -125,6 +140,7 @@ impl Session {
             name,
             language,
             origin,
+            runtime,
             output,
             view,
             commands,
@@ -355,9 +371,51 @@ impl Session {
         self.tell.pending()
     }
 
+    /// Why a breakpoint lay nowhere in this session, also after its end.
+    pub fn why_unbound(&self, id: BreakpointId) -> Option<String> {
+        self.tell.why_unbound(id)
+    }
+
     /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
     pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
         self.tell.never_hit()
+    }
+
+    /// The tracepoints that are to report here, and how often each did.
+    pub fn passes(&self) -> Vec<Passes> {
+        self.tell.passes()
+    }
+
+    /// A process of the session, also one that has ended.
+    pub fn process(&self, target: TargetId) -> Option<Process> {
+        self.tell.process(target)
+    }
+
+    /// Asks a process what it is called, if nobody has.
+    pub async fn learn_title(&self, target: TargetId) {
+        let is_known = self.process(target).is_none_or(|it| it.title.is_some());
+        if is_known || target == TargetId::MAIN {
+            return;
+        }
+        let Ok(backend) = self.backend(target) else { return };
+        if let Ok(Ok(title)) = tokio::time::timeout(limits::TITLE, backend.title()).await {
+            self.tell.titled(target, &title);
+        }
+    }
+
+    /// How many processes there were so far.
+    pub fn processes(&self) -> usize {
+        self.tell.processes()
+    }
+
+    /// The lines of a surveyed file that ran; what still runs is asked for them now.
+    pub async fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
+        for backend in self.backends() {
+            if let Backend::Cdp(cdp) = backend {
+                self.tell.reached(cdp.survey().await);
+            }
+        }
+        self.tell.lines_reached(file)
     }
 
     /// A thread's name, as its process knows it now.
@@ -383,15 +441,22 @@ impl Session {
     }
 
     /// Remembers the variables of a stop and gives those of the stop before it, if it was in the same
-    /// function.
+    /// function. A stop that is told again is told as it was before: nothing is used up by asking.
     pub fn tell(
         &self,
+        seq: Seq,
         function: &str,
         now: BTreeMap<String, String>,
     ) -> Option<BTreeMap<String, String>> {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = told.replace((function.to_owned(), now));
-        before.filter(|(before, _)| before == function).map(|(_, variables)| variables)
+        let before = match told.take() {
+            Some(again) if again.seq == seq => again.before,
+            Some(last) => Some(last.now).filter(|_| last.function == function),
+            None => None,
+        };
+        let function = function.to_owned();
+        *told = Some(ToldStop { seq, function, now, before: before.clone() });
+        before
     }
 
     /// Writes to the program's stdin. What it does not read at once goes on its way beside: a program

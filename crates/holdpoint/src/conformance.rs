@@ -98,7 +98,12 @@ pub(crate) fn run(port: u16) -> anyhow::Result<ExitCode> {
         prompts::PROMPTS,
         INSTRUCTIONS,
     );
-    let app = App::new(catalogue, None, Some(std::path::Path::new(":memory:")));
+    let app = App::new(
+        catalogue,
+        None,
+        crate::mcp::Structured::Auto,
+        Some(std::path::Path::new(":memory:")),
+    );
     serve::runtime()?.block_on(serve_fixtures(app, port))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -108,7 +113,8 @@ async fn serve_fixtures(app: App, port: u16) -> anyhow::Result<()> {
     let stage = STAGE.get_or_init(Stage::default);
     let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let listeners = listen::bind(host, port).await.context("no port could be bound")?;
-    let served = serve::Served::start(&app, Guard::new(Vec::new(), None), listeners, true)?;
+    let mut served = serve::Served::start(&app, Guard::new(Vec::new(), None), listeners, true)?;
+    served.announce(&app);
     let url = app.base_url().context("HTTP does not listen")?;
     out::line(format_args!("conformance server on {url}/mcp"));
     let reason = signals.next().await;

@@ -5,7 +5,10 @@
 //! how much it wants to hear. Everything else is the [`App`]'s.
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
+pub(crate) mod agents;
+mod exact;
 pub(crate) mod http;
+mod news;
 pub(crate) mod notify;
 mod outlet;
 pub(crate) mod prompts;
@@ -26,6 +29,7 @@ use futures::FutureExt as _;
 use holdpoint_engine::{
     budget,
     failure::{Blame, Code, Failure},
+    ids::Seq,
     limits,
 };
 use rmcp::{
@@ -49,8 +53,34 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
-    tool::{self, Caller, Meta},
+    root::{self, Root},
+    tool::{self, Caller, Meta, Reply, Shape},
+    tools::callpoint,
 };
+
+/// A request's own word on whether it wants data beside the text: true or false.
+pub(crate) const STRUCTURED: &str = "holdpoint/structured";
+
+/// Whether answers carry data beside their text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Structured {
+    /// Not to clients that are known to show it to a model in place of the text
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Structured {
+    fn of(value: &Value) -> Option<Structured> {
+        match value {
+            Value::Bool(true) => Some(Structured::Always),
+            Value::Bool(false) => Some(Structured::Never),
+            Value::String(word) => clap::ValueEnum::from_str(word, true).ok(),
+            _ => None,
+        }
+    }
+}
 
 /// One client's side of the conversation.
 pub(crate) struct Handler {
@@ -58,11 +88,14 @@ pub(crate) struct Handler {
     transport: Transport,
     /// Set when the client names itself. A single stateless HTTP request never does.
     client: OnceLock<Guard>,
+    root: Root,
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
     begins: notify::Begins,
     /// Its notifications' way out, where that is not the SDK's.
     outlet: Option<outlet::Outlet>,
+    /// Up to here it knows from its answers what happened.
+    knows: Mutex<Option<Seq>>,
     /// Tool calls this client may still start.
     calls: Semaphore,
     /// Cancelled when the client has gone, and with it everybody who would read an answer.
@@ -77,9 +110,11 @@ impl Handler {
             app,
             transport,
             client: OnceLock::new(),
+            root: Root::default(),
             wishes: Arc::default(),
             begins: notify::Begins::default(),
             outlet: None,
+            knows: Mutex::default(),
             calls: Semaphore::new(limits::CALLS_IN_FLIGHT),
             gone: CancellationToken::new(),
             notifier: OnceLock::new(),
@@ -105,8 +140,38 @@ impl Handler {
         self.client.get_or_init(|| {
             let name = info.map_or("unnamed client", |info| info.name.as_str());
             let protocol = context.protocol_version().map(|it| it.to_string()).unwrap_or_default();
+            // What came before it is the timeline's to tell, not news.
+            *self.knows.lock().unwrap_or_else(PoisonError::into_inner) =
+                self.app.left_off(name).or(Some(self.app.engine.log.head()));
             self.app.clients.enter(name, self.transport, &protocol)
         });
+    }
+
+    /// What the client gets beside the text: what this request asks for, else what the server was told,
+    /// else what is known of clients of its name.
+    fn shape(&self, name: &str, context: &RequestContext<RoleServer>) -> Shape {
+        let asked = context.meta.get(STRUCTURED).and_then(Structured::of);
+        match asked.unwrap_or(self.app.structured) {
+            Structured::Always => Shape::Asked,
+            Structured::Never => Shape::Text,
+            Structured::Auto if agents::known(name).is_some() => Shape::Text,
+            Structured::Auto => Shape::Perhaps,
+        }
+    }
+
+    /// The answer with what happened elsewhere since the client's last one.
+    fn with_news(&self, reply: Reply, by: &str) -> Reply {
+        let head = self.app.engine.log.head();
+        let mut knows = self.knows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(from) = knows.replace(head) else { return reply };
+        self.app.leave_off(by, head);
+        if from == head {
+            return reply;
+        }
+        match news::since(&self.app, from, by, &reply.text()) {
+            Some(news) => reply.with_news(news),
+            None => reply,
+        }
     }
 
     fn caller(
@@ -120,9 +185,11 @@ impl Handler {
     ) -> Caller {
         let who = self.client.get().map(Guard::client);
         let named = || context.client_info().map(|info| info.name);
+        let by = who.map(|client| client.name.clone()).or_else(named).unwrap_or_default();
         Caller {
             app: self.app.clone(),
-            by: who.map(|client| client.name.clone()).or_else(named).unwrap_or_default(),
+            shape: self.shape(&by, context),
+            by,
             request_id: match who {
                 Some(client) => format!("{}-{}", client.id, context.id),
                 None => context.id.to_string(),
@@ -145,8 +212,8 @@ impl Handler {
             return Err(Failure::new(Code::Busy, format!("{many} calls are under way already"))
                 .hint("wait for answers, or cancel calls that wait"));
         };
-        let mounted = self.app.catalogue.tool(&request.name)?;
         let arguments = request.arguments.unwrap_or_default();
+        let (mounted, arguments) = self.app.catalogue.route(&request.name, arguments)?;
         tool::call(mounted.entry, mounted.schema(), caller, arguments).await
     }
 }
@@ -165,7 +232,7 @@ impl ServerHandler for Handler {
         let capabilities = crate::conformance::capabilities(capabilities);
         InitializeResult::new(capabilities)
             .with_server_info(Implementation::new("holdpoint", VERSION))
-            .with_instructions(self.app.catalogue.instructions)
+            .with_instructions(self.app.catalogue.instructions.as_str())
     }
 
     async fn discover(
@@ -212,12 +279,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         self.meet(&context);
-        let tools = self.app.catalogue.tools().map(|tool| tool.describe().clone()).collect();
+        let tools = self.app.catalogue.list().to_vec();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<McpTool> {
-        self.app.catalogue.tool(name).ok().map(|tool| tool.describe().clone())
+        self.app.catalogue.find(name).cloned()
     }
 
     async fn call_tool(
@@ -231,15 +298,18 @@ impl ServerHandler for Handler {
         let started = Instant::now();
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
-        let request_id = caller.request_id.clone();
+        let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
+        let root = self.root.of(&context.peer, &name).await;
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
-        let result = Box::pin(self.run_tool(request, caller)).await;
+        let result = Box::pin(root::within(root, self.run_tool(request, caller))).await;
+        let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }
+        let result = result.map(|reply| self.with_news(reply, &by));
         let seq = self.app.engine.log.head();
         let meta = Meta { request_id, duration: started.elapsed(), seq };
-        Ok(tool::envelope(result, &meta))
+        Ok(tool::envelope(result, &meta, shape))
     }
 
     async fn list_resources(
@@ -248,8 +318,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.meet(&context);
-        let resources = self.app.catalogue.resources;
-        Ok(ListResourcesResult::with_all_items(resources::list(resources)))
+        Ok(ListResourcesResult::with_all_items(resources::list(&self.app.catalogue)))
     }
 
     async fn list_resource_templates(
@@ -258,8 +327,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         self.meet(&context);
-        let resources = self.app.catalogue.resources;
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(resources)))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates(&self.app.catalogue)))
     }
 
     async fn read_resource(
@@ -268,8 +336,9 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.meet(&context);
+        let contents = guarded(resources::read(&self.app, &request.uri)).await;
         let contents =
-            guarded(resources::read(&self.app, &request.uri)).await.map_err(wire_error)?;
+            contents.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))?;
         Ok(ReadResourceResult::new(contents).into())
     }
 
@@ -341,7 +410,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.meet(&context);
-        guarded(prompts::get(&self.app, request)).await.map_err(wire_error)
+        let got = guarded(prompts::get(&self.app, request)).await;
+        got.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))
     }
 
     async fn complete(

@@ -24,9 +24,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::{
-    answer::{Answer, Meta, Reply, envelope, refused},
+    answer::{Answer, Meta, Reply, Shape, envelope, refused},
     call::{Call, Caller, Common},
-    params::nearest,
+    params::{echo, nearest},
+    schema::bare,
 };
 use crate::app::App;
 
@@ -41,21 +42,46 @@ pub(crate) enum Effect {
     Sets,
     /// Ends or removes something that cannot be had back.
     Destroys,
+    /// Sets something whose expressions run in the program at each hit, and may do anything there.
+    Arms,
+    /// Runs what the call names, at once; what that does, nobody knows before.
+    Runs,
+}
+
+impl Effect {
+    fn annotations(self) -> ToolAnnotations {
+        ToolAnnotations::new()
+            .read_only(self == Effect::Reads)
+            .destructive(matches!(self, Effect::Destroys | Effect::Arms | Effect::Runs))
+            .idempotent(matches!(self, Effect::Reads | Effect::Sets | Effect::Arms))
+            .open_world(matches!(self, Effect::Arms | Effect::Runs))
+    }
 }
 
 pub(crate) trait Tool: 'static {
     /// `thing_action`; the part before the first `_` is the family.
     const NAME: &'static str;
-    /// For the model that chooses: what it does and when to reach for it.
+    /// For the model that chooses: what it does and when to reach for it. It is search text: the first
+    /// sentence is in the words of somebody who needs it.
     const ABOUT: &'static str;
     const EFFECT: Effect;
+    /// For the person who approves.
+    const TITLE: &'static str = "";
+    /// Whether its answer can be long, so that `budget_tokens` is worth declaring.
+    const LONG: bool = false;
+    /// Parameters that `--toolset slim` leaves out.
+    const RARE: &'static [&'static str] = &[];
+    /// Names that parameters had before, each with its present one.
+    const OLD_NAMES: &'static [(&'static str, &'static str)] = &[];
     /// The deadline when the call does not say.
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     /// For a tool with a `timeout_s` of its own: how much longer it may take, for what comes before its wait.
     const GRACE: Duration = limits::TOOL_GRACE;
     /// The tools of seed 000 say everything in JSON, failures too, and pass over parameters that they do
-    /// not know.
+    /// not know, with a note.
     const SPEAKS_JSON: bool = false;
+    /// Parameters with which such a tool is one of the line breakpoints', and speaks as they do.
+    const WORDS_WITH: &'static [&'static str] = &[];
     /// What must hold before `run`.
     type Scope: Scope;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
@@ -71,8 +97,8 @@ pub(crate) trait Tool: 'static {
 pub(crate) trait Scope: Sized + Send {
     /// Whether the tool takes the common parameter `session_id`.
     const TAKES_SESSION: bool = false;
-    /// What that parameter means, for the model.
-    const ABOUT_SESSION: &'static str = "Which session; not needed when one is live.";
+    /// What that parameter means, where its name does not say it.
+    const ABOUT_SESSION: Option<&'static str> = None;
 
     fn enter(call: &Call) -> impl Future<Output = Result<Self, Failure>> + Send;
 }
@@ -87,11 +113,16 @@ impl Scope for App {
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
+    pub(crate) title: &'static str,
     pub(crate) effect: Effect,
+    rare: &'static [&'static str],
+    old_names: &'static [(&'static str, &'static str)],
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
     speaks_json: bool,
+    words_with: &'static [&'static str],
     schema: fn() -> JsonObject,
+    publish: fn(&JsonObject, Size) -> JsonObject,
     run: fn(Call, JsonObject) -> BoxFuture<'static, Result<Reply, Failure>>,
 }
 
@@ -99,11 +130,16 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
     Entry {
         name: T::NAME,
         about: T::ABOUT,
+        title: T::TITLE,
         effect: T::EFFECT,
+        rare: T::RARE,
+        old_names: T::OLD_NAMES,
         timeout: T::TIMEOUT,
         grace: T::GRACE,
         speaks_json: T::SPEAKS_JSON,
+        words_with: T::WORDS_WITH,
         schema: schema_of::<T>,
+        publish: schema::published,
         run: run::<T>,
     }
 }
@@ -114,21 +150,55 @@ impl Entry {
         self.name.split_once('_').map_or(self.name, |(family, _)| family)
     }
 
+    /// Whether a call with these parameters is answered in JSON, failures too.
+    fn speaks_json(&self, arguments: &JsonObject) -> bool {
+        let given = |name: &&str| arguments.get(*name).is_some_and(|value| !value.is_null());
+        self.speaks_json && !self.words_with.iter().any(given)
+    }
+
     /// A schema that no type of ours makes, for the conformance suite's fixtures.
     #[cfg(feature = "conformance")]
     pub(crate) const fn with_schema(self, schema: fn() -> JsonObject) -> Entry {
-        Entry { schema, ..self }
+        Entry { schema, publish: |schema, _| schema.clone(), ..self }
     }
 
-    /// The tool as clients see it. Made once per process: schemas take time to build.
-    pub(crate) fn describe(&self) -> McpTool {
-        let hints = ToolAnnotations::new()
-            .read_only(self.effect == Effect::Reads)
-            .destructive(self.effect == Effect::Destroys)
-            .idempotent(matches!(self.effect, Effect::Reads | Effect::Sets))
-            .open_world(false);
-        McpTool::new(self.name, self.about, (self.schema)()).with_annotations(hints)
+    /// What a call's parameters are checked against.
+    pub(crate) fn schema(&self, size: Size) -> JsonObject {
+        let mut schema = (self.schema)();
+        if size == Size::Slim
+            && let Some(properties) = schema.get_mut("properties").and_then(|it| it.as_object_mut())
+        {
+            properties.retain(|name, _| !self.rare.contains(&name.as_str()));
+        }
+        schema
     }
+
+    /// The tool as clients see it, for a checked schema of its own.
+    pub(crate) fn describe(&self, schema: &JsonObject, size: Size) -> McpTool {
+        let about = match size {
+            Size::Whole => self.about,
+            Size::Slim => first_sentence(self.about),
+        };
+        let tool = McpTool::new(self.name, about, (self.publish)(schema, size))
+            .with_annotations(self.effect.annotations());
+        match self.title {
+            "" => tool,
+            title => tool.with_title(title),
+        }
+    }
+}
+
+/// How many words a tool may take to describe itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Size {
+    Whole,
+    /// The first sentence, and parameters by their names.
+    Slim,
+}
+
+/// Up to its full stop, with it.
+pub(crate) fn first_sentence(text: &str) -> &str {
+    text.split_inclusive(". ").next().unwrap_or(text).trim_end()
 }
 
 /// The single way into a tool. Always answers, within the deadline.
@@ -138,10 +208,14 @@ pub(crate) async fn call(
     caller: Caller,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    match enter(entry, schema, caller, arguments).await {
-        Err(failure) if entry.speaks_json => Ok(Reply::Refused(refused(&failure))),
+    let speaks_json = entry.speaks_json(&arguments);
+    let app = caller.app.clone();
+    let _under_way = app.activity.begin();
+    let done = match enter(entry, schema, caller, arguments).await {
+        Err(failure) if speaks_json => Ok(Reply::Refused(refused(&failure))),
         done => done,
-    }
+    };
+    app.catalogue.mentions.retell(done)
 }
 
 async fn enter(
@@ -150,25 +224,24 @@ async fn enter(
     caller: Caller,
     mut arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    if entry.speaks_json {
-        let known = schema.get("properties").and_then(|it| it.as_object());
-        let common = ["timeout_s", "budget_tokens"];
-        arguments.retain(|name, value| {
-            // A result of `null` is one.
-            let given = !value.is_null() || name == "fake_result";
-            let is_known = known.is_some_and(|it| it.contains_key(name));
-            given && (is_known || common.contains(&name.as_str()))
-        });
-    } else {
-        // To most models an explicit null means "not given".
-        arguments.retain(|_, value| !value.is_null());
-    }
+    params::bounded(&arguments)?;
+    let speaks_json = entry.speaks_json(&arguments);
+    // To most models an explicit null means "not given"; but a result of `null` is one.
+    arguments.retain(|name, value| !value.is_null() || (speaks_json && name == "fake_result"));
+    params::rename(entry, &mut arguments)?;
+    let ignored = match speaks_json {
+        true => params::pass_over(entry, schema, &mut arguments)?,
+        false => None,
+    };
     let common = Common::take(&mut arguments, schema)?;
     params::check(entry.name, schema, &arguments)?;
     let deadline = common.deadline(entry, caller.app.tool_timeout);
     let promised = common.promised(entry, caller.app.tool_timeout);
     let gone = caller.gone.clone();
-    let call = Call::new(caller, common.budget, common.session);
+    let shape = caller.shape;
+    let budget = if shape == Shape::Perhaps { common.budget.halved() } else { common.budget };
+    let mut call = Call::new(caller, budget, common.session);
+    call.asked_budget = common.asked_budget;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let engine = std::sync::Arc::clone(&call.app.engine);
@@ -180,7 +253,8 @@ async fn enter(
         biased;
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
-            let done = done.map(|reply| reply.with_note(engine.take_restored()));
+            let done = done.map(|it| it.with_note(ignored).with_note(engine.take_restored()));
+            let done = done.map(|reply| reply.within(common.budget, shape));
             done.map_err(|failure| params::explain(schema, failure))
         }
         // Before the client's own cancellation, which follows from it.
@@ -194,15 +268,22 @@ async fn enter(
     }
 }
 
-/// `session_id` is described once, here, for every tool whose scope takes it.
+/// What the boundary takes for the tool is declared here, for every tool that takes it: several clients
+/// let a model pass nothing that is not.
 fn schema_of<T: Tool>() -> JsonObject {
     let mut schema = schema::of::<T::Params>();
-    if T::Scope::TAKES_SESSION
-        && let Some(properties) = schema.get_mut("properties").and_then(|it| it.as_object_mut())
-    {
-        let about = T::Scope::ABOUT_SESSION;
-        let described = serde_json::json!({ "type": "string", "description": about });
-        properties.insert("session_id".to_owned(), described);
+    let Some(properties) = schema.get_mut("properties").and_then(|it| it.as_object_mut()) else {
+        return schema;
+    };
+    if T::Scope::TAKES_SESSION {
+        let mut session = serde_json::json!({ "type": "string" });
+        if let (Some(about), Some(session)) = (T::Scope::ABOUT_SESSION, session.as_object_mut()) {
+            session.insert("description".to_owned(), about.into());
+        }
+        properties.insert("session_id".to_owned(), session);
+    }
+    if T::LONG {
+        properties.insert("budget_tokens".to_owned(), serde_json::json!({ "type": "integer" }));
     }
     schema
 }

@@ -6,14 +6,18 @@
 pub(crate) mod breakpoint;
 pub(crate) mod callpoint;
 pub(crate) mod debug;
+mod more;
 pub(crate) mod server;
 mod session;
+pub(crate) mod shared;
 pub(crate) mod timeline;
 pub(crate) mod tracepoint;
 
 use crate::tool::{Entry, entry, same, unique};
 
+/// The most wanted first: where a client cuts its list, those stay.
 pub(crate) const TOOLS: &[Entry] = &[
+    entry::<debug::probe::Probe>(),
     entry::<debug::launch::Launch>(),
     entry::<breakpoint::set::Short>(),
     entry::<debug::r#continue::Continue>(),
@@ -21,7 +25,6 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<debug::evaluate::Evaluate>(),
     entry::<debug::stack::Stack>(),
     entry::<debug::variables::Variables>(),
-    entry::<debug::probe::Probe>(),
     entry::<debug::stop::Stop>(),
     entry::<debug::pause::Pause>(),
     entry::<debug::wait::Wait>(),
@@ -62,18 +65,91 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<timeline::note::Note>(),
 ];
 
-/// What `--toolset slim` shows: the few verbs an agent needs most.
-pub(crate) const SLIM: &[&str] =
-    &["debug_launch", "debug_breakpoint", "debug_continue", "debug_step", "debug_evaluate"];
+/// The way to all the others, mounted where there are others.
+pub(crate) const MORE: &Entry = &entry::<more::tools::Tools>();
+
+/// What `--toolset` names beside families and single tools.
+pub(crate) struct Toolset {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) tools: &'static [&'static str],
+}
+
+pub(crate) const TOOLSETS: &[Toolset] = &[
+    Toolset { name: "slim", about: "a program from launch to stop, in few tokens", tools: SLIM },
+    Toolset { name: "agent", about: "what an agent needs, and the way to the rest", tools: AGENT },
+    Toolset { name: "app", about: "calls of instrumented apps", tools: APP },
+];
+
+const SLIM: &[&str] = &[
+    "debug_probe",
+    "debug_launch",
+    "breakpoint_set",
+    "debug_continue",
+    "debug_step",
+    "debug_evaluate",
+    "debug_wait",
+    "debug_output",
+    "debug_stop",
+];
+
+/// Of twins one; of the instrumented apps' families the three main verbs.
+const AGENT: &[&str] = &[
+    "debug_probe",
+    "debug_launch",
+    "debug_continue",
+    "debug_step",
+    "debug_evaluate",
+    "debug_stack",
+    "debug_variables",
+    "debug_stop",
+    "debug_wait",
+    "debug_output",
+    "breakpoint_set",
+    "breakpoint_list",
+    "breakpoint_remove",
+    "tracepoint_set",
+    "tracepoint_read",
+    "breakpoint_add",
+    "breakpoint_continue",
+    "breakpoint_get_call_records",
+    "timeline_query",
+    "more_tools",
+];
+
+const APP: &[&str] = &[
+    "breakpoint_add",
+    "breakpoint_continue",
+    "breakpoint_wait",
+    "breakpoint_list_paused",
+    "breakpoint_get_call_records",
+    "breakpoint_inspect_object",
+    "breakpoint_repl_eval",
+    "breakpoint_list_functions",
+    "breakpoint_list_breakpoints",
+    "breakpoint_remove",
+    "breakpoint_set_behavior",
+    "breakpoint_set_after_behavior",
+    "breakpoint_set_replacement",
+    "breakpoint_get_default_behavior",
+    "breakpoint_set_default_behavior",
+];
+
+/// Loaded at a client's start, where it loads the others when it searches for them.
+pub(crate) const CORE: &[&str] =
+    &["debug_probe", "debug_launch", "breakpoint_set", "debug_continue", "debug_evaluate"];
 
 const _: () = assert!(unique(TOOLS), "two tools share a name");
 const _: () = assert!(all_exist(SLIM), "`SLIM` names a tool that does not exist");
+const _: () = assert!(all_exist(AGENT), "`AGENT` names a tool that does not exist");
+const _: () = assert!(all_exist(APP), "`APP` names a tool that does not exist");
+const _: () = assert!(all_exist(CORE), "`CORE` names a tool that does not exist");
 
 const fn all_exist(names: &[&str]) -> bool {
     let mut names = names;
     while let [name, others @ ..] = names {
         let mut tools = TOOLS;
-        let mut found = false;
+        let mut found = same(MORE.name.as_bytes(), name.as_bytes());
         while let [tool, more @ ..] = tools {
             found |= same(tool.name.as_bytes(), name.as_bytes());
             tools = more;

@@ -264,8 +264,8 @@ fn a_stop_after_the_deadline_is_not_lost() {
     let late = debug.ok("debug_wait", json!({}));
     late.stands("breakpoint", at);
     debug.ok("debug_wait", json!({})).stands("breakpoint", at);
-    let after = json!({ "since": late.data["stop"]["epoch"], "timeout_s": 0.05 });
-    assert_eq!(debug.ok("debug_wait", after).data["state"], "running");
+    let after = json!({ "after_epoch": late.data["stop"]["epoch"], "timeout_s": 0.05 });
+    assert_eq!(debug.ok("debug_wait", after).data["moved"], false);
 }
 
 #[test]

@@ -212,10 +212,10 @@ fn a_stop_after_the_deadline_is_not_lost() {
     debug.fails("debug_continue", json!({})).has(&["[E_NOT_STOPPED]", "debug_wait"]);
     let late = debug.ok("debug_wait", json!({}));
     late.stands("breakpoint", at);
-    // It stands still, so asking again tells it again; asking for a later one does not.
+    // It stands still, so asking again tells it again; asking for a later one says that.
     debug.ok("debug_wait", json!({})).stands("breakpoint", at);
-    let after = json!({ "since": late.data["stop"]["epoch"], "timeout_s": 0.05 });
-    assert_eq!(debug.ok("debug_wait", after).data["state"], "running");
+    let after = json!({ "after_epoch": late.data["stop"]["epoch"], "timeout_s": 0.05 });
+    assert_eq!(debug.ok("debug_wait", after).data["moved"], false);
 }
 
 #[test]

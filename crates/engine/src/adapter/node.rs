@@ -7,6 +7,7 @@ mod attach;
 mod chatter;
 mod children;
 mod command;
+mod testing;
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
@@ -25,6 +26,7 @@ use crate::{
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
+    running::Running,
 };
 
 pub(super) struct Node;
@@ -37,7 +39,8 @@ impl Adapter for Node {
     fn claims(&self, launch: &Launch) -> bool {
         let is_script =
             |it| has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT);
-        launch.program.as_deref().is_some_and(is_script)
+        let test = launch.test.as_deref().map(|it| Path::new(it.split("::").next().unwrap_or(it)));
+        launch.program.as_deref().or(test).is_some_and(is_script)
             || command::is_ours(&launch.command, &launch.cwd)
     }
 
@@ -89,7 +92,15 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         // Ends when the session drops its receiver.
         tokio::spawn(take_children(door, setup));
         let stands = launch.stop_on_entry;
-        return Ok(Started { program: Some(program), process: None, stands, targets });
+        let runtime = Some(what.runtime(launch));
+        return Ok(Started {
+            runtime,
+            note: None,
+            program: Some(program),
+            process: None,
+            stands,
+            targets,
+        });
     }
     let url = found(&mut program, announced, &what.node).await?;
     let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
@@ -100,7 +111,8 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     // Ends when the session drops its receiver.
     tokio::spawn(take_children(door, setup));
     begun(&mut program, beginning, &what.node).await?;
-    Ok(Started { program: Some(program), process: None, stands: launch.stop_on_entry, targets })
+    let (runtime, stands) = (Some(what.runtime(launch)), launch.stop_on_entry);
+    Ok(Started { runtime, note: None, program: Some(program), process: None, stands, targets })
 }
 
 /// Where the program's own sources are.
@@ -221,8 +233,9 @@ async fn take_children(mut door: Door, setup: Setup) {
 
 async fn take_child(child: Child, setup: Setup) {
     let joining: mpsc::Sender<Connected> = setup.joining.clone();
+    let script = Running::find(child.pid).ok().and_then(|it| it.script());
     let subject = Subject {
-        name: format!("process {}", child.pid),
+        name: script.unwrap_or_else(|| format!("process {}", child.pid)),
         pid: Some(child.pid),
         script: None,
         entry: Entry::LetIn,

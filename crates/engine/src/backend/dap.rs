@@ -66,6 +66,8 @@ struct Known {
     is_pydevd: bool,
     /// Set once our helper is in the program.
     helper: tokio::sync::OnceCell<()>,
+    /// What runs of files that were edited since they were loaded.
+    texts: Mutex<BTreeMap<PathBuf, String>>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     folders: Vec<PathBuf>,
     /// Threads on their way from a function's head to its body, with what they stopped for.
@@ -103,6 +105,16 @@ impl Dap {
         let asked = self.client.raw("pydevdSystemInfo", serde_json::json!({}));
         let info = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()?.ok()?;
         u32::try_from(info.get("process")?.get("pid")?.as_u64()?).ok()
+    }
+
+    /// What the process is called by those who wrote the program.
+    pub async fn title(&self) -> Result<String, Failure> {
+        if !self.known.is_pydevd {
+            return Err(Failure::new(Code::NotFound, "its debugger does not tell"));
+        }
+        let title = self.helper("title()").await?;
+        serde_json::from_str(&title)
+            .map_err(|error| Failure::internal(format!("what a process is called: {error}")))
     }
 
     pub async fn resume(&self, thread: i64) -> Result<(), Failure> {

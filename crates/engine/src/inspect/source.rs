@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::SourceText;
 use crate::{budget, limits};
 
 /// The lines of a file that were asked for, and how many it has.
@@ -32,7 +33,17 @@ pub fn read(file: &Path) -> Option<String> {
     if bytes.iter().take(8_192).any(|byte| *byte == 0) {
         return None;
     }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(whole(&SourceText::new(file, &bytes)))
+}
+
+/// A text that was read from a file, as [`read`] gives it.
+pub fn normal(file: &Path, text: &str) -> String {
+    whole(&SourceText::new(file, text.as_bytes()))
+}
+
+/// Every line ends with a line feed, whatever its language takes for the end of one.
+fn whole(text: &SourceText<'_>) -> String {
+    text.lines().flat_map(|line| [line, "\n"]).collect()
 }
 
 pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {

@@ -115,7 +115,8 @@ impl Texts {
     async fn running(&self, backend: &Backend, file: &Path) -> Running {
         match backend.running(file).await {
             Ok(Running::Unknown) => {}
-            Ok(running) => return running,
+            Ok(Running::Text(text)) => return Running::Text(inspect::normal(file, &text)),
+            Ok(Running::NotLoaded) => return Running::NotLoaded,
             Err(failure) => tracing::debug!(%failure, "the text that runs is not known"),
         }
         let file = real(file);

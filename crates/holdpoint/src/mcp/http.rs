@@ -1,6 +1,7 @@
 //! MCP over streamable HTTP at `/mcp`: sessions for the older revisions, none for 2026-07-28.
 
 use std::{
+    borrow::Cow,
     collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -9,7 +10,11 @@ use axum::{
     Json,
     body::{Body, to_bytes},
     extract::{Request, State},
-    http::{HeaderValue, Method, StatusCode, header::CONTENT_TYPE, request::Parts},
+    http::{
+        HeaderValue, Method, StatusCode,
+        header::{CONTENT_LENGTH, CONTENT_TYPE},
+        request::Parts,
+    },
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -22,7 +27,7 @@ use rmcp::{
     },
 };
 
-use super::{Handler, unread};
+use super::{Handler, exact, unread};
 use crate::{app::App, clients::Transport};
 
 const JSON: &[u8] = b"application/json";
@@ -115,7 +120,14 @@ async fn posted(open: &Open, request: Request, next: Next) -> Response {
         name(&mut parts, &bytes);
     }
     let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(JSON));
-    let request = Request::from_parts(parts, Body::from(bytes.clone()));
+    let sent = match exact::call(&bytes) {
+        Cow::Borrowed(_) => bytes.clone(),
+        Cow::Owned(marked) => {
+            parts.headers.remove(CONTENT_LENGTH);
+            marked.into()
+        }
+    };
+    let request = Request::from_parts(parts, Body::from(sent));
     let response = next.run(request).await;
     // What the SDK says of a message that it cannot read.
     if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {

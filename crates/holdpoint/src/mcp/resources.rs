@@ -17,7 +17,7 @@ use rmcp::model::{Resource as McpResource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
 pub(in crate::mcp) use self::callpoints::recent;
-use crate::app::App;
+use crate::{app::App, catalogue::Catalogue};
 
 /// Reads a resource: its app, its whole address and the part that a template leaves open.
 pub(crate) type Read =
@@ -64,23 +64,25 @@ impl Resource {
     }
 }
 
-pub(super) fn list(resources: &[Resource]) -> Vec<McpResource> {
+pub(super) fn list(catalogue: &Catalogue) -> Vec<McpResource> {
+    let resources = catalogue.resources;
     let plain = resources.iter().filter(|resource| !resource.is_template());
     plain
         .map(|resource| {
             McpResource::new(resource.uri, resource.name)
-                .with_description(resource.about)
+                .with_description(catalogue.mentions.description(resource.about))
                 .with_mime_type(resource.mime)
         })
         .collect()
 }
 
-pub(super) fn templates(resources: &[Resource]) -> Vec<ResourceTemplate> {
+pub(super) fn templates(catalogue: &Catalogue) -> Vec<ResourceTemplate> {
+    let resources = catalogue.resources;
     let templates = resources.iter().filter(|resource| resource.is_template());
     templates
         .map(|resource| {
             ResourceTemplate::new(resource.uri, resource.name)
-                .with_description(resource.about)
+                .with_description(catalogue.mentions.description(resource.about))
                 .with_mime_type(resource.mime)
         })
         .collect()

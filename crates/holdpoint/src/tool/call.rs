@@ -17,7 +17,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Entry;
+use super::{Entry, Shape};
 use crate::app::App;
 
 /// Who calls, as the face that took the call knows it.
@@ -26,6 +26,8 @@ pub(crate) struct Caller {
     /// The client's own name, for what it leaves behind.
     pub(crate) by: String,
     pub(crate) request_id: String,
+    /// What it gets beside the text, and so how long the text may be.
+    pub(crate) shape: Shape,
     /// Cancelled by the client.
     pub(crate) cancel: CancellationToken,
     /// Cancelled when the client is gone.
@@ -42,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) by: String,
     pub(crate) budget: Budget,
+    /// The same, if the call named it: what a contract counts is cut for nothing else.
+    pub(crate) asked_budget: Option<Budget>,
     /// The session that was named, if any.
     pub(crate) session: Option<String>,
     pub(crate) cancel: CancellationToken,
@@ -61,6 +65,7 @@ impl Call {
             app: caller.app,
             by: caller.by,
             budget,
+            asked_budget: None,
             session,
             cancel: caller.cancel,
             progress: caller.progress,
@@ -117,12 +122,14 @@ impl Call {
     }
 }
 
-/// The parameters every tool takes without declaring them.
+/// The parameters every tool takes; declared where they matter: `timeout_s` by what waits, `budget_tokens`
+/// by what can be long, `session_id` by what is about a session.
 pub(crate) struct Common {
     timeout: Option<Duration>,
     /// The tool has a `timeout_s` of its own and answers by itself when it passes.
     own_timeout: bool,
     pub(crate) budget: Budget,
+    pub(crate) asked_budget: Option<Budget>,
     pub(crate) session: Option<String>,
 }
 
@@ -134,17 +141,18 @@ impl Common {
         if !own_timeout {
             arguments.remove("timeout_s");
         }
-        let budget = match arguments.remove("budget_tokens") {
-            None => Budget::default(),
-            Some(value) => Budget::tokens(tokens(&value)?),
+        let asked_budget = match arguments.remove("budget_tokens") {
+            None => None,
+            Some(value) => Some(Budget::tokens(tokens(&value)?)),
         };
+        let budget = asked_budget.unwrap_or_default();
         let session = if declares("session_id") { arguments.remove("session_id") } else { None };
         let session = match session {
             None => None,
             Some(Value::String(id)) => Some(id),
             Some(other) => return Err(wrong("session_id", "a string such as \"s1\"", &other)),
         };
-        Ok(Common { timeout, own_timeout, budget, session })
+        Ok(Common { timeout, own_timeout, budget, asked_budget, session })
     }
 
     /// When the boundary cuts the tool off.
@@ -184,6 +192,7 @@ fn tokens(value: &Value) -> Result<usize, Failure> {
 }
 
 fn wrong(name: &str, expected: &str, got: &Value) -> Failure {
+    let got = super::echo(&got.to_string());
     Failure::new(Code::InvalidParams, format!("parameter `{name}` is `{got}`"))
         .hint(format!("`{name}` is {expected}"))
         .details(json!({ "parameter": name, "expected": expected }))

@@ -1,10 +1,108 @@
 //! Parameters, checked so that the next try succeeds: the failure names the parameter,
 //! what was expected, and the nearest valid name.
 
-use holdpoint_engine::failure::{Code, Failure};
+use holdpoint_engine::{
+    budget,
+    failure::{Code, Failure},
+    limits,
+};
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use super::{Effect, Entry};
+
+/// Unknown parameters that a note names; of more it says the number.
+const IGNORED_NAMED: usize = 5;
+
+/// Nothing looks at a name that is longer than any of ours could be.
+pub(super) fn bounded(arguments: &JsonObject) -> Result<(), Failure> {
+    match arguments.keys().find(|name| name.len() > limits::CALLED_NAME_BYTES) {
+        None => Ok(()),
+        Some(long) => {
+            Err(Failure::new(Code::InvalidParams, format!("unknown parameter `{}`", echo(long)))
+                .hint(format!("its name has {} bytes; no parameter's has so many", long.len())))
+        }
+    }
+}
+
+/// What a caller sent, short enough to be said back.
+pub(crate) fn echo(text: &str) -> String {
+    match text.char_indices().nth(limits::ECHO_CHARS - 1) {
+        Some((at, _)) if text.chars().nth(limits::ECHO_CHARS).is_some() => {
+            format!("{}…", text.split_at(at).0)
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Parameters by the names they had before.
+pub(super) fn rename(entry: &Entry, arguments: &mut JsonObject) -> Result<(), Failure> {
+    for (old, new) in entry.old_names {
+        let Some(value) = arguments.remove(*old) else { continue };
+        if arguments.insert((*new).to_owned(), value).is_some() {
+            let text = format!("`{old}` is the old name of `{new}`, and both are given");
+            return Err(Failure::new(Code::InvalidParams, text).hint(format!("pass `{new}` alone")));
+        }
+    }
+    Ok(())
+}
+
+/// Takes out what the tool does not know, and says so. Of a call that cannot be taken back a slip is a
+/// refusal: it would be carried out as it was not meant.
+pub(super) fn pass_over(
+    entry: &Entry,
+    schema: &JsonObject,
+    arguments: &mut JsonObject,
+) -> Result<Option<String>, Failure> {
+    let known = names(schema);
+    let is_known =
+        |name: &str| known.contains(&name) || ["timeout_s", "budget_tokens"].contains(&name);
+    let unknown: Vec<String> = arguments.keys().filter(|it| !is_known(it)).cloned().collect();
+    let slip = unknown.iter().find(|it| known.iter().any(|known| is_slip(it, known)));
+    if let Some(slip) = slip.filter(|_| entry.effect != Effect::Reads) {
+        return Err(unknown_parameter(entry.name, slip, &known));
+    }
+    arguments.retain(|name, _| is_known(name));
+    let named: Vec<String> =
+        unknown.iter().take(IGNORED_NAMED).map(|it| ignored(it, &known)).collect();
+    let more = match unknown.len().saturating_sub(IGNORED_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Ok((!named.is_empty()).then(|| format!("ignored unknown {}{more}", named.join(", "))))
+}
+
+fn ignored(name: &str, known: &[&str]) -> String {
+    match near(name, known) {
+        Some(near) => format!("`{}` (did you mean `{near}`?)", echo(name)),
+        None => format!("`{}`", echo(name)),
+    }
+}
+
+/// The one that was meant, or else the most like it.
+fn near<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let meant = known.iter().copied().find(|known| is_slip(name, known));
+    meant.or_else(|| nearest(name, known.iter().copied()))
+}
+
+/// Whether `name` is `known` mistyped, in another case, or with a word more or less.
+fn is_slip(name: &str, known: &str) -> bool {
+    let plain = |text: &str| text.replace(['_', '-', ' '], "").to_lowercase();
+    let (a, b) = (plain(name), plain(known));
+    let few = if b.len() < 4 { 0 } else { (b.len() / 5).max(1) };
+    if strsim::osa_distance(&a, &b) <= few {
+        return true;
+    }
+    let words = |text: &str| text.split(['_', '-', ' ']).map(str::to_owned).collect::<Vec<_>>();
+    let (a, b) = (words(name), words(known));
+    a.iter().all(|word| b.contains(word)) || b.iter().all(|word| a.contains(word))
+}
+
+fn names(schema: &JsonObject) -> Vec<&str> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect()
+}
 
 /// Names: nothing unknown, nothing missing. Types are [`parse`]'s.
 pub(super) fn check(
@@ -12,11 +110,8 @@ pub(super) fn check(
     schema: &JsonObject,
     arguments: &JsonObject,
 ) -> Result<(), Failure> {
-    let properties = schema.get("properties").and_then(Value::as_object);
-    let is_known = |name: &String| properties.is_some_and(|it| it.contains_key(name));
-    if let Some(unknown) = arguments.keys().find(|name| !is_known(name)) {
-        let known: Vec<&str> =
-            properties.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
+    let known = names(schema);
+    if let Some(unknown) = arguments.keys().find(|name| !known.contains(&name.as_str())) {
         return Err(unknown_parameter(tool, unknown, &known));
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
@@ -36,13 +131,21 @@ pub(super) fn parse<P: DeserializeOwned>(tool: &str, arguments: JsonObject) -> R
     }
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let problem = plain(&error.into_inner().to_string());
+        let problem = plain(&brief(&error.into_inner().to_string()));
         if path == "." {
             return Failure::new(Code::InvalidParams, format!("{tool}: {problem}"));
         }
         Failure::new(Code::InvalidParams, format!("parameter `{path}` of `{tool}`: {problem}"))
             .details(json!({ "parameter": path, "problem": problem }))
     })
+}
+
+/// A problem quotes the value, which may be of any size; what was expected stands at its end.
+fn brief(problem: &str) -> String {
+    match problem.rsplit_once(", expected ") {
+        Some((what, expected)) => format!("{}, expected {expected}", echo(what)),
+        None => budget::cut(problem, 3 * limits::ECHO_CHARS),
+    }
 }
 
 /// serde's words without Rust's: `expected u64` says nothing to a caller in another language.
@@ -110,6 +213,10 @@ pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    // Comparing takes as long as both are long, and no name of ours is.
+    if name.len() > limits::CALLED_NAME_BYTES {
+        return None;
+    }
     candidates
         .into_iter()
         .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
@@ -123,10 +230,11 @@ fn unknown_parameter(tool: &str, name: &str, known: &[&str]) -> Failure {
         [] => format!("`{tool}` takes no parameters of its own"),
         names => format!("`{tool}` takes {}", quoted(names)),
     };
-    let hint = match nearest(name, known.iter().copied()) {
+    let hint = match near(name, known) {
         Some(near) => format!("did you mean `{near}`? {list}"),
         None => list,
     };
+    let name = echo(name);
     Failure::new(Code::InvalidParams, format!("unknown parameter `{name}`"))
         .hint(hint)
         .details(json!({ "parameter": name, "expected": known }))

@@ -23,6 +23,19 @@ struct Strings {
     #[serde(default)]
     count: u32,
     who: Option<Who>,
+    #[expect(dead_code, reason = "for its schema")]
+    mood: Option<Mood>,
+    #[expect(dead_code, reason = "for its schema")]
+    any: Option<Value>,
+    #[expect(dead_code, reason = "for its schema")]
+    list: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Mood {
+    Glad,
+    Sad,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -35,8 +48,12 @@ static DROPPED: AtomicBool = AtomicBool::new(false);
 
 impl Tool for Puppet {
     const NAME: &'static str = "puppet_act";
-    const ABOUT: &'static str = "Does as it is told.";
+    const ABOUT: &'static str = "Does as it is told. Nothing else.";
     const EFFECT: Effect = Effect::Destroys;
+    const TITLE: &'static str = "Puppet";
+    const LONG: bool = true;
+    const RARE: &'static [&'static str] = &["who"];
+    const OLD_NAMES: &'static [(&'static str, &'static str)] = &[("number", "count")];
     type Scope = App;
     type Params = Strings;
 
@@ -90,7 +107,45 @@ impl Tool for Closed {
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
 
-const PUPPETS: &[Entry] = &[entry::<Puppet>(), entry::<Closed>()];
+/// One that speaks JSON, and what it is told cannot be taken back.
+struct Json;
+
+impl Tool for Json {
+    const NAME: &'static str = "puppet_json";
+    const ABOUT: &'static str = "Says what it was given.";
+    const EFFECT: Effect = Effect::Writes;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Given;
+
+    async fn run(_: App, given: Given, _: Call) -> Result<Reply, Failure> {
+        Ok(Reply::Json(json!({ "modified_args": given.modified_args })))
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Given {
+    modified_args: Option<Vec<u8>>,
+}
+
+/// The same, but it only reads.
+struct Reader;
+
+impl Tool for Reader {
+    const NAME: &'static str = "puppet_reader";
+    const ABOUT: &'static str = "Says what it was given.";
+    const EFFECT: Effect = Effect::Reads;
+    const SPEAKS_JSON: bool = true;
+    type Scope = App;
+    type Params = Given;
+
+    async fn run(app: App, given: Given, call: Call) -> Result<Reply, Failure> {
+        Json::run(app, given, call).await
+    }
+}
+
+const PUPPETS: &[Entry] =
+    &[entry::<Puppet>(), entry::<Closed>(), entry::<Json>(), entry::<Reader>()];
 
 struct Stage {
     app: App,
@@ -101,7 +156,12 @@ impl Stage {
     fn new() -> Stage {
         let catalogue = Catalogue::of(PUPPETS.iter().collect(), &[], &[], "");
         Stage {
-            app: App::new(catalogue, None, Some(std::path::Path::new(":memory:"))),
+            app: App::new(
+                catalogue,
+                None,
+                crate::mcp::Structured::Auto,
+                Some(std::path::Path::new(":memory:")),
+            ),
             cancel: CancellationToken::new(),
         }
     }
@@ -112,6 +172,7 @@ impl Stage {
             app: self.app.clone(),
             by: "tester".into(),
             request_id: "1".into(),
+            shape: Shape::Text,
             cancel: self.cancel.clone(),
             gone: CancellationToken::new(),
             progress: None,
@@ -142,7 +203,7 @@ async fn an_answer_has_text_and_data() {
         "puppet_act",
         json!({ "act": "dance", "count": 2, "who": { "age": 7 } }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":2,"age":7}"#]],
     )
     .await;
@@ -154,7 +215,7 @@ async fn null_means_not_given() {
         "puppet_act",
         json!({ "act": "dance", "count": null, "who": null, "timeout_s": null }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":0,"age":null}"#]],
     )
     .await;
@@ -199,7 +260,7 @@ async fn an_unknown_tool_has_a_neighbour() {
         json!({}),
         expect![[r#"
             [E_UNKNOWN_TOOL] no tool `xyz`
-            hint: tools: puppet_act, puppet_closed"#]],
+            hint: tools: puppet_act, puppet_closed, puppet_json, puppet_reader"#]],
     )
     .await;
 }
@@ -211,9 +272,92 @@ async fn an_unknown_parameter_has_a_neighbour() {
         json!({ "act": "dance", "cuont": 2 }),
         expect![[r#"
             [E_INVALID_PARAMS] unknown parameter `cuont`
-            hint: did you mean `count`? `puppet_act` takes `act`, `count`, `who`"#]],
+            hint: did you mean `count`? `puppet_act` takes `act`, `count`, `who`, `mood`, `any`, `list`, `budget_tokens`"#]],
     )
     .await;
+}
+
+/// A name of 4 MB took the search for its neighbour 26 s.
+#[tokio::test]
+async fn what_no_name_of_ours_is_as_long_as_is_refused_unread() {
+    let long = "debug_".repeat(700_000);
+    let told = Stage::new().call(&long, json!({})).await.unwrap_err().to_string();
+    assert!(told.starts_with("[E_UNKNOWN_TOOL] no tool `debug_") && told.len() < 250, "{told}");
+    for tool in ["puppet_act", "puppet_json"] {
+        let arguments = json!({ "act": "dance", long.as_str(): 1 });
+        let told = match Stage::new().call(tool, arguments).await {
+            Ok(Reply::Refused(json)) => json.to_string(),
+            other => other.unwrap_err().to_string(),
+        };
+        assert!(told.contains("unknown parameter `debug_") && told.len() < 300, "{told}");
+    }
+    for arguments in [
+        json!({ "act": "dance", "timeout_s": long }),
+        json!({ "act": "dance", "count": long }),
+        json!({ "act": "dance", "mood": long }),
+    ] {
+        let told = Stage::new().call("puppet_act", arguments).await.unwrap_err().to_string();
+        assert!(told.len() < 400, "{}", told.len());
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_is_taken_by_its_old_name() {
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "number": 3 }),
+        expect![[r#"
+            dance by tester within 4200
+            {"count":3,"age":null}"#]],
+    )
+    .await;
+    check(
+        "puppet_act",
+        json!({ "act": "dance", "number": 3, "count": 4 }),
+        expect![[r#"
+            [E_INVALID_PARAMS] `number` is the old name of `count`, and both are given
+            hint: pass `count` alone"#]],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_json_tool_does_not_know_is_noted() {
+    check(
+        "puppet_json",
+        json!({ "modified_args": [1], "verbose": true, "timeout_s": 3 }),
+        expect![[r#"{"modified_args":[1],"note":"ignored unknown `verbose`"}"#]],
+    )
+    .await;
+    check(
+        "puppet_reader",
+        json!({ "modifed_args": [1], "args": [1], "verbose": null }),
+        expect![[
+            r#"{"modified_args":null,"note":"ignored unknown `modifed_args` (did you mean `modified_args`?), `args` (did you mean `modified_args`?)"}"#
+        ]],
+    )
+    .await;
+}
+
+/// It would be carried out as it was not meant.
+#[tokio::test]
+async fn a_slip_in_what_cannot_be_taken_back_is_refused() {
+    for slip in ["modifed_args", "modifiedArgs", "modified-args", "args", "modified_arg"] {
+        let said = Stage::new().call("puppet_json", json!({ slip: [1] })).await;
+        let Ok(Reply::Refused(error)) = said else { panic!("{slip}: {said:?}") };
+        assert_eq!(
+            (&error["error"], &error["parameter"]),
+            (&json!("invalid_parameter"), &json!(slip))
+        );
+        assert!(
+            error["hint"].as_str().unwrap().contains("did you mean `modified_args`?"),
+            "{error}"
+        );
+    }
+    for far in ["verbose", "extra", "x", "unknown_parameter"] {
+        let said = Stage::new().call("puppet_json", json!({ far: [1] })).await;
+        assert!(matches!(said, Ok(Reply::Json(_))), "{far}");
+    }
 }
 
 #[tokio::test]
@@ -270,7 +414,7 @@ async fn common_parameters_are_checked() {
         "puppet_act",
         json!({ "act": "dance", "budget_tokens": 10 }),
         expect![[r#"
-            dance by tester within 35
+            dance by tester within 36
             {"count":0,"age":null}"#]],
     )
     .await;
@@ -317,9 +461,14 @@ async fn a_stopping_server_ends_the_wait() {
 
 #[test]
 fn a_tool_is_described_in_few_words() {
-    let tool = PUPPETS[0].describe();
-    expect![[r#"{"name":"puppet_act","description":"Does as it is told.","inputSchema":{"type":"object","properties":{"act":{"type":"string","description":"What to do."},"count":{"type":"integer","default":0,"minimum":0},"who":{"type":"object","properties":{"age":{"type":"integer","default":0,"minimum":0,"maximum":255}}}},"required":["act"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}"#]]
-    .assert_eq(&serde_json::to_string(&tool).unwrap());
+    let describe = |size| {
+        let tool = PUPPETS[0].describe(&PUPPETS[0].schema(size), size);
+        serde_json::to_string(&tool).unwrap()
+    };
+    expect![[r#"{"name":"puppet_act","title":"Puppet","description":"Does as it is told. Nothing else.","inputSchema":{"type":"object","properties":{"act":{"type":"string","description":"What to do."},"count":{"type":"integer"},"who":{"type":"object","properties":{"age":{"type":"integer"}}},"mood":{"type":"string","enum":["glad","sad"]},"any":{"type":"string"},"list":{"type":"array","items":{"type":"string"}},"budget_tokens":{"type":"integer"}},"required":["act"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}"#]]
+    .assert_eq(&describe(Size::Whole));
+    expect![[r#"{"name":"puppet_act","title":"Puppet","description":"Does as it is told.","inputSchema":{"type":"object","properties":{"act":{"type":"string"},"count":{"type":"integer"},"mood":{"type":"string","enum":["glad","sad"]},"any":{"type":"string"},"list":{"type":"array","items":{"type":"string"}},"budget_tokens":{"type":"integer"}},"required":["act"]},"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}"#]]
+    .assert_eq(&describe(Size::Slim));
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub(crate) struct Any {
 
 impl Scope for Any {
     const TAKES_SESSION: bool = true;
-    const ABOUT_SESSION: &'static str = "Only this session. Without it: any.";
+    const ABOUT_SESSION: Option<&'static str> = Some("Default: any.");
 
     async fn enter(call: &Call) -> Result<Self, Failure> {
         Ok(Any { app: call.app.clone(), id: call.session.clone() })

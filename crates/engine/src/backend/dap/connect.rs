@@ -90,6 +90,7 @@ impl Dap {
             condition_error: Mutex::default(),
             is_pydevd,
             helper: tokio::sync::OnceCell::new(),
+            texts: Mutex::default(),
             folders: setup.folders.clone(),
             entering: Mutex::default(),
             tells_output: setup.tells_output,
@@ -229,7 +230,10 @@ impl Dap {
                 self.part();
                 vec![Signal::Ended]
             }
-            other => self.passed(&other).map(Signal::Passed).into_iter().collect(),
+            other => {
+                let titled = self.titled(&other).map(Signal::Titled);
+                titled.into_iter().chain(self.passed(&other).map(Signal::Passed)).collect()
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Files that were edited while Python runs them: which it has loaded, and which lines of the text that runs
 //! have code. pydevd looks at the file for that, whatever it has become.
 
-use std::path::Path;
+use std::{path::Path, sync::PoisonError};
 
 use serde_json::json;
 
@@ -56,6 +56,18 @@ impl Dap {
             return Ok(());
         }
         let told = json!({ "file": file, "text": text }).to_string();
-        self.helper(&format!("runs({})", literal(&told))).await.map(drop)
+        self.helper(&format!("runs({})", literal(&told))).await?;
+        let mut texts = self.known.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        match text {
+            Some(text) => drop(texts.insert(file.to_owned(), text.to_owned())),
+            None => drop(texts.remove(file)),
+        }
+        Ok(())
+    }
+
+    /// The text that the program runs for a file, where the file says another.
+    pub(super) fn told_text(&self, file: &Path) -> Option<String> {
+        let texts = self.known.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        texts.get(file).cloned()
     }
 }

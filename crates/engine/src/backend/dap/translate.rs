@@ -28,8 +28,6 @@ pub(super) fn binding(answer: Option<&t::Breakpoint>) -> Binding {
     };
     let at = answer.line.and_then(|line| u32::try_from(line).ok());
     match at {
-        // Where no line before it has code, pydevd names the one on which a module begins.
-        Some(0) => Binding::Not { why: "no code on that line or before it".to_owned() },
         Some(line) if answer.verified => {
             Binding::At { line, column: answer.column.and_then(|it| u32::try_from(it).ok()) }
         }

@@ -39,5 +39,5 @@ fn render(app: &App, given: &Given) -> Result<Vec<PromptMessage>, Failure> {
         "Say what stands out, what it implies for the bug at hand, and which tool call would \
          settle the most important open question.",
     );
-    Ok(vec![PromptMessage::new_text(Role::User, lines.into_text())])
+    Ok(vec![PromptMessage::new_text(Role::User, app.catalogue.mentions.answer(lines.into_text()))])
 }

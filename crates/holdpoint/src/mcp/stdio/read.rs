@@ -19,7 +19,7 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio_util::bytes::BytesMut;
 
-use crate::mcp::unread;
+use crate::mcp::{exact, unread};
 
 pub(super) type Message = RxJsonRpcMessage<RoleServer>;
 
@@ -162,7 +162,7 @@ fn call(line: &[u8]) -> Option<Message> {
         method: CallToolRequestMethod,
         params: CallToolRequestParams,
     }
-    let Plain { jsonrpc, id, params, .. } = serde_json::from_slice(line).ok()?;
+    let Plain { jsonrpc, id, params, .. } = serde_json::from_slice(&exact::call(line)).ok()?;
     let mut request = CallToolRequest::new(params);
     // Where the SDK puts it.
     if let Some(meta) = request.params.meta.take() {

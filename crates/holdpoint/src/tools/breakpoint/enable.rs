@@ -14,17 +14,15 @@ pub(crate) struct Enable;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The breakpoint's id.
     id: i64,
-    /// False disables it (default true).
     enabled: Option<bool>,
 }
 
 impl Tool for Enable {
     const NAME: &'static str = "breakpoint_enable";
-    const ABOUT: &'static str = "Enable a breakpoint or tracepoint, or disable it with \
-        `enabled: false`. A tracepoint begins a new count.";
+    const ABOUT: &'static str = "Switch a breakpoint or tracepoint on or off.";
     const EFFECT: Effect = Effect::Sets;
+    const TITLE: &'static str = "Enable breakpoint";
     type Scope = App;
     type Params = Params;
 

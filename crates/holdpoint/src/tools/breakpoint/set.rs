@@ -17,34 +17,30 @@ use super::{
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
+    tools::shared::params,
 };
 
 pub(crate) struct Set;
 pub(crate) struct Short;
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {
-    /// The source file, absolute or relative to the program's folder.
-    pub(crate) file: Option<PathBuf>,
-    #[schemars(range(min = 1))]
-    pub(crate) line: Option<u32>,
-    pub(crate) column: Option<u32>,
-    /// Instead of `line`: wherever a function of this name begins, `total` or `Cart.total`; only in
-    /// `file`, if that is given.
-    pub(crate) function: Option<String>,
-    /// Stop only when this is true, in the program's language.
-    pub(crate) condition: Option<String>,
-    /// Stop only at some hits: `3`, `>= 5`, `% 10`.
-    pub(crate) hit_condition: Option<String>,
-    /// Change this breakpoint or tracepoint instead, at its place.
-    pub(crate) id: Option<i64>,
+params! {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub(crate) struct Params: place {
+        column: Option<u32>,
+        /// `3`, `>= 5`, `% 10`
+        hit_condition: Option<String>,
+        /// Change this one.
+        id: Option<i64>,
+    }
 }
 
 impl Tool for Set {
     const NAME: &'static str = "breakpoint_set";
-    const ABOUT: &'static str = "Set a breakpoint at `{file, line}` or `{function}`, before or while \
-        a program runs. Says the line it was bound to, whether it moved, or why it is pending.";
-    const EFFECT: Effect = Effect::Sets;
+    const ABOUT: &'static str = "Stop at a line or function, or only when a condition holds.";
+    const EFFECT: Effect = Effect::Arms;
+    const TITLE: &'static str = "Set breakpoint";
+    const RARE: &'static [&'static str] = &["column", "hit_condition", "id"];
     type Scope = App;
     type Params = Params;
 
@@ -55,8 +51,9 @@ impl Tool for Set {
 
 impl Tool for Short {
     const NAME: &'static str = "debug_breakpoint";
-    const ABOUT: &'static str = "The same as `breakpoint_set`.";
-    const EFFECT: Effect = Effect::Sets;
+    const ABOUT: &'static str = "The same as `breakpoint_set`: stop at a line or function.";
+    const EFFECT: Effect = Effect::Arms;
+    const TITLE: &'static str = "Set breakpoint";
     type Scope = App;
     type Params = Params;
 
@@ -93,14 +90,7 @@ impl Params {
         at: Option<Place>,
         find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
     ) -> Result<Asked, Failure> {
-        let given = Given {
-            file: self.file.as_deref(),
-            line: self.line,
-            column: self.column,
-            function: self.function.as_deref(),
-            at,
-        };
-        let place = given.place(find)?;
+        let place = Given { column: self.column, at, ..self.given() }.place(find)?;
         if let Some(hits) = &self.hit_condition {
             HitTest::parse(hits)?;
         }

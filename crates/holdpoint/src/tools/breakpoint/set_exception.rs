@@ -19,25 +19,21 @@ pub(crate) struct SetException;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Any of `uncaught`, `caught` (where it is raised, caught or not), `user_unhandled` (Python: where
-    /// it leaves your code for a library, such as pytest).
+    #[schemars(extend("items" = {"type": "string", "enum": ["uncaught", "caught", "user_unhandled"]}))]
     filters: Option<Vec<String>>,
-    /// Only exceptions of these classes or of ones derived from them: `["AssertionError"]`. Without any
-    /// filter, wherever they are raised.
+    /// `["KeyError"]`
     #[serde(default)]
     types: Vec<String>,
-    /// The same as the filter `uncaught` (default true).
     uncaught: Option<bool>,
-    /// The same as the filter `caught` (default false).
     caught: Option<bool>,
 }
 
 impl Tool for SetException {
     const NAME: &'static str = "breakpoint_set_exception";
-    const ABOUT: &'static str = "Choose which exceptions stop the program: uncaught ones (the \
-        default), those caught too, those of some `types`, or none (`filters: []`). Takes effect at \
-        once in running sessions, and in later launches.";
+    const ABOUT: &'static str = "Find a swallowed exception: choose which ones stop the program. \
+        Default: uncaught; `[]` for none.";
     const EFFECT: Effect = Effect::Sets;
+    const TITLE: &'static str = "Stop at exceptions";
     type Scope = App;
     type Params = Params;
 

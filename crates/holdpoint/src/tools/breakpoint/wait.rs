@@ -32,22 +32,20 @@ pub(crate) struct Wait;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Only stops at these breakpoints. Without it: any stop.
     #[serde(default)]
     ids: Vec<i64>,
-    /// Only stops after this seq (the `seq` of any earlier answer), also those already resumed.
-    /// Without it: a stop that stands counts, else the next one.
+    /// The `seq` of an earlier answer.
     since: Option<u64>,
-    /// Seconds to wait (default 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Wait {
     const NAME: &'static str = "breakpoint_wait";
-    const ABOUT: &'static str = "Wait until a program stops (at one of `ids`), in any session, or a call \
-        of an instrumented app pauses. \
-        Tracepoints never end it. At the deadline it says `timed_out` and where everything stands.";
+    const ABOUT: &'static str = "Wait until any program stops (at one of `ids`) or a call of an \
+        instrumented app pauses.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Wait for any stop";
     type Scope = Any;
     type Params = Params;
 
@@ -188,8 +186,8 @@ impl Wanted {
         let pause = self.app.engine.callpoints().await.paused_one(pause_id);
         let now = if pause.is_some() { "paused" } else { "resumed" };
         let short = pause.as_ref().map(shape::pause);
-        let site = short.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
-        let site = site.and_then(Value::as_str).map(|it| format!("\ncalled at {it}"));
+        let site = pause.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
+        let site = site.map(|frame| format!("\ncalled at {}", shape::frame(frame)));
         let is_over = pause.as_ref().is_some_and(|it| it.get("phase") == Some(&json!("after")));
         let (when, hint) = match is_over {
             true => (" after it ran", "`breakpoint_continue` lets it go on; its outcome stands"),

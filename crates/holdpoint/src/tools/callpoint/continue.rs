@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use super::refuse;
+use super::{no_function, no_value, refuse};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -18,22 +18,17 @@ pub(crate) struct Continue;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// ID of the paused execution.
     pause_id: String,
-    /// "continue" (default), "skip", or "raise".
+    #[schemars(extend("enum" = ["continue", "skip", "raise"]))]
     action: Option<String>,
-    /// Modified arguments (for "continue"); the keyword arguments stay unless they are given too.
+    /// Any JSON values.
     modified_args: Option<Vec<Value>>,
-    /// Modified keyword arguments.
     modified_kwargs: Option<Map<String, Value>>,
-    /// Return value (for "skip").
+    /// Any JSON value, for `skip`.
     #[serde(default, deserialize_with = "given")]
     fake_result: Option<Value>,
-    /// Exception class (for "raise").
     exception_type: Option<String>,
-    /// Exception message (for "raise").
     exception_message: Option<String>,
-    /// Replace with different function.
     replacement_function: Option<String>,
 }
 
@@ -44,19 +39,17 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 
 impl Tool for Continue {
     const NAME: &'static str = "breakpoint_continue";
-    const ABOUT: &'static str = "Resume a paused execution: as it is, with other arguments, with another \
-        function, skipped with a result, or with an exception.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Let a paused call go on: as it is, with other arguments or \
+        another function, skipped with a result, or raising.";
+    const EFFECT: Effect = Effect::Runs;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Decide a paused call";
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let callpoints = app.engine.callpoints().await;
         let Params { pause_id, replacement_function, .. } = params;
-        let replacement_function = replacement_function.filter(|it| !it.is_empty());
-        let unknown =
-            replacement_function.as_ref().is_some_and(|name| !callpoints.is_function(name));
         let decision = Decision {
             action: params.action,
             modified_args: params.modified_args,
@@ -64,21 +57,21 @@ impl Tool for Continue {
             fake_result: params.fake_result,
             exception_type: params.exception_type,
             exception_message: params.exception_message,
-            replacement_function,
+            replacement_function: replacement_function.filter(|it| !it.is_empty()),
             ..Decision::default()
         };
         let about = json!({ "pause_id": pause_id });
         match callpoints.resume(&pause_id, &decision).await {
             Resumed::Done { action, warning } => {
                 let mut answer = json!({ "status": "ok", "pause_id": pause_id, "action": action });
-                let unknown = unknown.then_some(
-                    "no app has registered the replacement function; without it the call runs as written",
-                );
-                if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning.or(unknown))
-                {
+                if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning) {
                     answer.insert("warning".to_owned(), json!(warning));
                 }
                 Ok(Reply::Json(answer))
+            }
+            Resumed::NoSuchValue(no) => Ok(no_value(&no)),
+            Resumed::NoSuchFunction { known } => {
+                Ok(no_function(decision.replacement_function.as_deref(), &known))
             }
             Resumed::NotFound => Ok(refuse("pause_not_found", about)),
             Resumed::Already => Ok(refuse("pause_already_resumed", about)),

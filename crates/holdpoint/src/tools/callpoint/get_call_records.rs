@@ -7,7 +7,7 @@ use holdpoint_engine::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{refuse, shape};
 use crate::{
@@ -19,26 +19,29 @@ pub(crate) struct GetCallRecords;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Filter to a specific function.
     function_name: Option<String>,
-    /// Maximum records to return (default: 100, must be >= 1).
     limit: Option<i64>,
-    /// Completed at or after this time, in seconds since 1970.
-    since: Option<f64>,
-    /// Completed at or before this time.
-    until: Option<f64>,
-    /// Words that are all in the record: function, arguments, result, exception.
+    /// In seconds since 1970.
+    completed_after: Option<f64>,
+    completed_before: Option<f64>,
     search: Option<String>,
-    /// `next` of an earlier answer: the records before it.
+    /// `next` of an earlier answer.
     before: Option<i64>,
+    /// Everything: stacks, tracebacks, whole CIDs.
+    #[serde(default)]
+    full: bool,
 }
 
 impl Tool for GetCallRecords {
     const NAME: &'static str = "breakpoint_get_call_records";
-    const ABOUT: &'static str = "Get the recorded calls of instrumented apps, the newest first. \
-        `total_count` is how many match; `next` leads to older ones.";
+    const ABOUT: &'static str = "What was a function called with, what did it return: recorded \
+        calls of apps, newest first.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Recorded calls";
+    const LONG: bool = true;
+    const OLD_NAMES: &'static [(&'static str, &'static str)] =
+        &[("since", "completed_after"), ("until", "completed_before")];
     type Scope = App;
     type Params = Params;
 
@@ -50,8 +53,8 @@ impl Tool for GetCallRecords {
         };
         let wanted = Wanted {
             name: params.function_name,
-            since: params.since,
-            until: params.until,
+            since: params.completed_after,
+            until: params.completed_before,
             search: params.search,
             before: params.before,
             limit,
@@ -59,23 +62,26 @@ impl Tool for GetCallRecords {
         };
         let page = app.engine.callpoints().await.records(wanted).await;
         let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        let (calls, left_out) = shape::fit(page.calls.iter().map(shape::call), call.budget);
+        let budget = call.asked_budget;
+        let (calls, left_out) = match params.full {
+            true => shape::fit(page.calls.into_iter(), budget),
+            false => shape::fit(page.calls.iter().map(shape::call), budget),
+        };
         let last = calls.len().checked_sub(1).and_then(|at| page.ids.get(at)).copied();
         let next = if left_out > 0 { last } else { page.next };
+        let shown = calls.len();
         let mut answer = json!({
             "calls": calls, "total_count": page.total, "truncated": next.is_some(),
         });
         if let (Some(answer), Some(next)) = (answer.as_object_mut(), next) {
             answer.insert("next".to_owned(), json!(next));
             if left_out > 0 {
-                answer.insert("hint".to_owned(), hint(next));
+                answer.insert("left_out".to_owned(), json!(left_out));
             }
+            let hint =
+                format!("{shown} of {}, the newest; older ones: `before: {next}`", page.total);
+            answer.insert("hint".to_owned(), json!(hint));
         }
         Ok(Reply::Json(answer))
     }
-}
-
-/// What was left out of an answer that was too long, and the call that shows it.
-fn hint(next: i64) -> Value {
-    json!(format!("more with `before: {next}`, or with a larger `budget_tokens`"))
 }

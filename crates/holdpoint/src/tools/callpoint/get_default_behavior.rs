@@ -17,9 +17,10 @@ pub(crate) struct Params {}
 
 impl Tool for GetDefaultBehavior {
     const NAME: &'static str = "breakpoint_get_default_behavior";
-    const ABOUT: &'static str = "Get the global default behavior of breakpoints on functions.";
+    const ABOUT: &'static str = "What `yield` means now, for every intercepted function.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Default behavior";
     type Scope = App;
     type Params = Params;
 

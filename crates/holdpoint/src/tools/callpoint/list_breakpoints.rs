@@ -17,10 +17,10 @@ pub(crate) struct Params {}
 
 impl Tool for ListBreakpoints {
     const NAME: &'static str = "breakpoint_list_breakpoints";
-    const ABOUT: &'static str = "List all active breakpoints on functions of instrumented apps, with \
-        their behaviors.";
+    const ABOUT: &'static str = "Which functions of instrumented apps are intercepted, and how.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Intercepted functions";
     type Scope = App;
     type Params = Params;
 

@@ -17,10 +17,10 @@ pub(crate) struct Params {}
 
 impl Tool for ListFunctions {
     const NAME: &'static str = "breakpoint_list_functions";
-    const ABOUT: &'static str = "List all registered functions (known callable targets) of instrumented \
-        apps.";
+    const ABOUT: &'static str = "The functions that apps have registered, by name.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Known functions";
     type Scope = App;
     type Params = Params;
 

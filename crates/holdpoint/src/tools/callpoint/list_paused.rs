@@ -13,18 +13,27 @@ use crate::{
 pub(crate) struct ListPaused;
 
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {}
+pub(crate) struct Params {
+    /// Everything: stacks, whole CIDs.
+    #[serde(default)]
+    full: bool,
+}
 
 impl Tool for ListPaused {
     const NAME: &'static str = "breakpoint_list_paused";
-    const ABOUT: &'static str = "List all currently paused executions: calls of instrumented apps that \
-        wait for `breakpoint_continue`.";
+    const ABOUT: &'static str = "Which calls of apps are paused and wait for \
+        `breakpoint_continue`.";
     const EFFECT: Effect = Effect::Reads;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Paused calls";
+    const LONG: bool = true;
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, _: Params, call: Call) -> Result<Reply, Failure> {
-        Ok(Reply::Json(shape::paused(&app, call.budget).await))
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        Ok(Reply::Json(match params.full {
+            true => shape::paused_whole(&app, call.asked_budget).await,
+            false => shape::paused(&app, call.asked_budget).await,
+        }))
     }
 }

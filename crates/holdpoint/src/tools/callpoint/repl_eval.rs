@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::{refuse, shape};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -17,23 +17,21 @@ pub(crate) struct ReplEval;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// ID of the paused execution.
     pause_id: String,
-    /// Expression to evaluate in the app's own language (must be non-empty after stripping whitespace).
     expression: String,
-    /// Existing REPL session ID (auto-created if omitted).
+    /// Of an earlier answer.
     #[expect(dead_code, reason = "taken by the boundary, as every tool's `session_id`")]
     session_id: Option<String>,
-    /// Seconds to wait for the debug client to respond (default: 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for ReplEval {
     const NAME: &'static str = "breakpoint_repl_eval";
-    const ABOUT: &'static str = "Evaluate an expression in the REPL context of a paused execution. The \
-        paused app evaluates it; assignments last for the session.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Evaluate an expression where a call of an app is paused.";
+    const EFFECT: Effect = Effect::Runs;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Evaluate in a call";
     type Scope = App;
     type Params = Params;
 
@@ -60,13 +58,23 @@ impl Tool for ReplEval {
         let patience = timeout_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
         let patience = patience.unwrap_or(limits::EVAL);
         match callpoints.evaluate(&session_id, &expression, patience).await {
-            Ok(entry) => Ok(Reply::Json(json!({
-                "session_id": session_id,
-                "output": budget::cut(&entry.output, call.budget.bytes()),
-                "stdout": budget::cut(&entry.stdout, call.budget.bytes()),
-                "is_error": entry.is_error,
-                "result_cid": entry.result_cid,
-            }))),
+            Ok(entry) => {
+                let room = call.budget.bytes();
+                let mut answer = json!({
+                    "session_id": session_id,
+                    "output": budget::cut(&entry.output, room),
+                    "stdout": budget::cut(&entry.stdout, room),
+                    "is_error": entry.is_error,
+                    "result_cid": shape::cid(&json!(entry.result_cid)),
+                });
+                let is_cut = entry.output.len().max(entry.stdout.len()) > room;
+                if let (Some(answer), true) = (answer.as_object_mut(), is_cut) {
+                    let hint =
+                        "it is cut in the middle; ask for a part, or pass a larger `budget_tokens`";
+                    answer.insert("hint".to_owned(), json!(hint));
+                }
+                Ok(Reply::Json(answer))
+            }
             Err(no) => Ok(refusal(no, &pause_id)),
         }
     }

@@ -4,7 +4,7 @@ use holdpoint_engine::{callpoints::behavior::Behavior, failure::Failure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{behavior_set, no_behavior};
+use super::{AFTER, behavior_set, no_behavior};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -14,24 +14,24 @@ pub(crate) struct SetAfterBehavior;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Function name.
     function_name: String,
-    /// "stop", "go", "exception", "stop_exception", or "yield".
+    #[schemars(extend("enum" = ["stop", "go", "exception", "stop_exception", "yield"]))]
     behavior: String,
 }
 
 impl Tool for SetAfterBehavior {
     const NAME: &'static str = "breakpoint_set_after_behavior";
-    const ABOUT: &'static str = "Set the after-execution behavior for a breakpoint on a function.";
+    const ABOUT: &'static str = "What happens after each call of an intercepted function.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "After a call";
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let Params { function_name, behavior: word } = params;
         let Some(behavior) = Behavior::after(&word) else {
-            return Ok(no_behavior(&word, "stop, go, exception, stop_exception or yield"));
+            return Ok(no_behavior(&word, AFTER));
         };
         let changed = app.engine.callpoints().await.set_after(&function_name, behavior).await;
         Ok(behavior_set(changed.is_ok(), &function_name, behavior))

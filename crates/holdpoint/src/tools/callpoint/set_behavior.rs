@@ -14,17 +14,17 @@ pub(crate) struct SetBehavior;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Function name.
     function_name: String,
-    /// "stop", "go", or "yield".
+    #[schemars(extend("enum" = ["stop", "go", "yield"]))]
     behavior: String,
 }
 
 impl Tool for SetBehavior {
     const NAME: &'static str = "breakpoint_set_behavior";
-    const ABOUT: &'static str = "Set the before-execution behavior for a breakpoint on a function.";
+    const ABOUT: &'static str = "What happens before each call of an intercepted function.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Before a call";
     type Scope = App;
     type Params = Params;
 

@@ -15,15 +15,16 @@ pub(crate) struct SetDefaultBehavior;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// "stop", "go", "exception", or "stop_exception".
+    #[schemars(extend("enum" = ["stop", "go", "exception", "stop_exception"]))]
     behavior: String,
 }
 
 impl Tool for SetDefaultBehavior {
     const NAME: &'static str = "breakpoint_set_default_behavior";
-    const ABOUT: &'static str = "Set the global default behavior of breakpoints on functions.";
+    const ABOUT: &'static str = "Set what `yield` means, for every intercepted function.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Set default behavior";
     type Scope = App;
     type Params = Params;
 

@@ -15,18 +15,17 @@ pub(crate) struct SetReplacement;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Original function name.
     function_name: String,
-    /// Replacement function name (or empty to clear).
+    /// Empty to clear.
     replacement_function: String,
 }
 
 impl Tool for SetReplacement {
     const NAME: &'static str = "breakpoint_set_replacement";
-    const ABOUT: &'static str = "Set a replacement function for a breakpoint. Both functions must be \
-        registered with the same signature.";
+    const ABOUT: &'static str = "Run another registered function of the same signature instead.";
     const EFFECT: Effect = Effect::Sets;
     const SPEAKS_JSON: bool = true;
+    const TITLE: &'static str = "Replace a function";
     type Scope = App;
     type Params = Params;
 

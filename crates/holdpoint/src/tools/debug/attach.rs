@@ -18,9 +18,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{launch::absolute, report, wait::patience};
+use super::{report, wait::patience, what::absolute};
 use crate::{
     app::App,
+    root,
     tool::{Answer, Call, Effect, Reply, Tool},
 };
 
@@ -28,39 +29,33 @@ pub(crate) struct Attach;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// A process of this machine. Either this, or `port`.
     pid: Option<u32>,
-    /// Where the program's debugger listens (default 127.0.0.1).
     host: Option<String>,
-    /// As in `python -m debugpy --listen 5678` or `node --inspect=9229`.
+    /// As in `debugpy --listen 5678`.
     port: Option<u16>,
-    /// `python` or `node`; told by the process or by what answers when left out.
+    #[schemars(extend("enum" = ["python", "node"]))]
     language: Option<String>,
-    /// Where the program names its files otherwise than you do, as in a container:
-    /// `[{"local": "src", "remote": "/app/src"}]`.
+    /// Where its files have other names here.
     #[serde(default)]
     path_mappings: Vec<Pair>,
-    /// Do not stop or step in libraries (default true).
+    /// Leave libraries out (default true).
     just_my_code: Option<bool>,
-    /// Seconds to wait for it to come under control (default 60).
     timeout_s: Option<f64>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct Pair {
-    /// A folder or file here.
     local: PathBuf,
-    /// The same, as the program names it.
     remote: PathBuf,
 }
 
 impl Tool for Attach {
     const NAME: &'static str = "debug_attach";
-    const ABOUT: &'static str = "Debug a program that runs already, by `pid` or `host` and `port`. It \
-        keeps running to the next breakpoint; `debug_pause` stops it. `debug_stop` lets it go: it is \
-        never ended.";
-    const EFFECT: Effect = Effect::Writes;
-    const TIMEOUT: Duration = Duration::from_secs(60);
+    const ABOUT: &'static str = "Debug a program that runs already, by `pid` or debugger's \
+        `port`. `debug_stop` lets it go.";
+    const EFFECT: Effect = Effect::Runs;
+    const TIMEOUT: Duration = Duration::from_secs(45);
+    const TITLE: &'static str = "Attach";
     type Scope = App;
     type Params = Params;
 
@@ -93,8 +88,7 @@ fn resolve(params: Params) -> Result<Spec, Failure> {
         (Some(_), _, _) => return Err(invalid("`pid` and `host` or `port` exclude each other")),
         (None, _, None) => return Err(invalid("neither `pid` nor `port` is given")),
     };
-    let cwd = std::env::current_dir()
-        .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
+    let cwd = root::current();
     let mappings: Result<Vec<Mapping>, Failure> =
         params.path_mappings.into_iter().map(|pair| mapping(pair, &cwd)).collect();
     Ok(Spec {

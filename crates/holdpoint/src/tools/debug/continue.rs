@@ -25,17 +25,18 @@ pub(crate) struct Continue;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Run to this line of the current file (a breakpoint for this once).
+    /// Of the current file.
     to_line: Option<u32>,
-    /// Seconds to wait for the next stop (default 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Continue {
     const NAME: &'static str = "debug_continue";
-    const ABOUT: &'static str = "Resume and wait for the next stop or the end; says which. At the \
-        deadline it says `running`, and `debug_wait` gets the later stop.";
+    const ABOUT: &'static str = "Run on to the next breakpoint, exception or the end. At the \
+        deadline it says `running`; then `debug_wait`.";
     const EFFECT: Effect = Effect::Writes;
+    const TITLE: &'static str = "Continue";
     type Scope = Stopped;
     type Params = Params;
 

@@ -23,24 +23,24 @@ pub(crate) struct Diff;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// A snapshot's label or name, a stop's `seq`, or `previous` (default): the stop before `b`.
+    /// A snapshot's label, a stop's `seq`, or `previous`.
     #[serde(default, deserialize_with = "side")]
     #[schemars(with = "Option<String>")]
     a: Option<Wanted>,
-    /// The same, or `now` (default): the program as it stands.
+    /// The same, or `now`.
     #[serde(default, deserialize_with = "side")]
     #[schemars(with = "Option<String>")]
     b: Option<Wanted>,
-    /// Only what is at or below this path, e.g. `order.items`.
     path: Option<String>,
 }
 
 impl Tool for Diff {
     const NAME: &'static str = "debug_diff";
-    const ABOUT: &'static str = "What changed between two snapshots or two stops: added, removed \
-        and changed paths only, compared as the debugger shows them. Without parameters: from the \
-        previous stop to now.";
+    const ABOUT: &'static str = "What changed between two snapshots or stops; default: the \
+        previous stop and now.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Diff";
+    const LONG: bool = true;
     type Scope = Any;
     type Params = Params;
 

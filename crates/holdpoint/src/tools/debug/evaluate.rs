@@ -19,20 +19,20 @@ pub(crate) struct Evaluate;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// In the program's language; statements and assignments work too.
     expression: String,
-    /// Number of a frame in `debug_stack` (default 0).
+    /// 0 is the innermost.
     #[serde(default)]
     frame: usize,
-    /// Seconds it may take (default 30); then it is interrupted.
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Evaluate {
     const NAME: &'static str = "debug_evaluate";
-    const ABOUT: &'static str = "Evaluate an expression in a frame of the stopped program. What it \
-        raises is a failure.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "See what a value really is: evaluate an expression or statement \
+        where it stands.";
+    const EFFECT: Effect = Effect::Runs;
+    const TITLE: &'static str = "Evaluate";
     type Scope = Stopped;
     type Params = Params;
 

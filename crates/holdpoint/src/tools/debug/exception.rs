@@ -21,15 +21,16 @@ pub(crate) struct Exception;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// At most this many frames (default 8).
     limit: Option<usize>,
 }
 
 impl Tool for Exception {
     const NAME: &'static str = "debug_exception";
-    const ABOUT: &'static str = "At an exception stop: type, message, cause chain, and each frame's \
-        variables, with the first frame in your own code marked.";
+    const ABOUT: &'static str = "Why did it crash: the exception's type, message, causes and each \
+        frame's variables.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Exception";
+    const LONG: bool = true;
     type Scope = Stopped;
     type Params = Params;
 
@@ -46,8 +47,11 @@ impl Tool for Exception {
         let info = at.of_this_stop(info)?;
         let mut lines = Lines::within(call.budget);
         lines.always(&format!("{}: {}", info.kind, budget::cut(&info.message, 1_000)));
-        for cause in causes(info.trace.as_deref().unwrap_or_default()) {
-            lines.push(&cause);
+        let causes = causes(info.trace.as_deref().unwrap_or_default());
+        let told = causes.iter().take_while(|cause| lines.push(cause)).count();
+        if told < causes.len() {
+            let left = causes.len() - told;
+            lines.always(&format!("… {left} more causes: pass a larger `budget_tokens`"));
         }
         let limit = params.limit.unwrap_or(8).clamp(1, 100);
         let mut rows = Vec::new();
@@ -58,7 +62,7 @@ impl Tool for Exception {
             if !lines.push(&head(number, frame, &at.session, mark)) {
                 break;
             }
-            rows.push(describe(&at, frame, &mut lines).await);
+            rows.push(describe(&at, number, frame, &mut lines).await);
         }
         let left = at.shown.stack.frames.len().saturating_sub(rows.len());
         if left > 0 {
@@ -76,15 +80,18 @@ fn head(number: usize, frame: &Frame, session: &Session, mark: bool) -> String {
     format!("#{number} {} ({}){here}", frame.function, report::spot(frame, session))
 }
 
-async fn describe(at: &Stopped, frame: &Frame, lines: &mut Lines) -> Value {
+async fn describe(at: &Stopped, number: usize, frame: &Frame, lines: &mut Lines) -> Value {
     let locals = inspect::locals(&at.backend, &frame.id).await.unwrap_or_default();
     let listed = inspect::list(&locals, Budget::tokens(200), 120);
-    for line in listed.text.lines() {
-        lines.push(&format!("  {line}"));
+    let told = listed.text.lines().take_while(|line| lines.push(&format!("  {line}"))).count();
+    if told < locals.len() {
+        let left = locals.len() - told;
+        lines.always(&format!("    … {left} more: debug_variables {{\"frame\": {number}}}"));
     }
     let shown = listed
         .shown
         .iter()
+        .take(told)
         .map(|it| json!({ "name": it.name, "value": budget::cut(&it.value.text, 120) }));
     json!({
         "function": frame.function, "line": frame.line, "user_code": frame.is_user,

@@ -14,17 +14,17 @@ pub(crate) struct Input;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// What to write; end it with a newline where the program reads lines.
     text: String,
-    /// End stdin after it (default false).
+    /// End stdin after it.
     #[serde(default)]
     close: bool,
 }
 
 impl Tool for Input {
     const NAME: &'static str = "debug_input";
-    const ABOUT: &'static str = "Write text to the program's stdin.";
-    const EFFECT: Effect = Effect::Writes;
+    const ABOUT: &'static str = "Answer a program that asks: write text to its stdin.";
+    const EFFECT: Effect = Effect::Runs;
+    const TITLE: &'static str = "Input";
     type Scope = Known;
     type Params = Params;
 

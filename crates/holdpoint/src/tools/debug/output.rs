@@ -21,12 +21,11 @@ pub(crate) struct Output;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Read on after this `cursor` of an earlier answer (default: from the beginning).
+    /// Of an earlier answer.
     #[serde(default)]
-    since: u64,
-    /// Only `stdout`, `stderr` or `debugger`.
+    cursor: u64,
     stream: Option<Which>,
-    /// Only the places with this text, each with the lines around it: `not ok`, `Error`.
+    /// Text to look for.
     find: Option<String>,
 }
 
@@ -44,8 +43,12 @@ const ATTACHED: &str = "\n(attached: only what its debugger reports of it since 
 
 impl Tool for Output {
     const NAME: &'static str = "debug_output";
-    const ABOUT: &'static str = "What the program wrote to stdout and stderr, also after its end.";
+    const ABOUT: &'static str = "Read what the program printed, also after its end.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Output";
+    const LONG: bool = true;
+    const OLD_NAMES: &'static [(&'static str, &'static str)] = &[("since", "cursor")];
+    const RARE: &'static [&'static str] = &["stream"];
     type Scope = Known;
     type Params = Params;
 
@@ -55,7 +58,7 @@ impl Tool for Output {
             Which::Stderr => Stream::Stderr,
             Which::Debugger => Stream::Debugger,
         });
-        let read = session.output.since(params.since, only);
+        let read = session.output.since(params.cursor, only);
         let mut answer = match params.find.as_deref() {
             None => whole(&read, call.budget)?,
             Some("") => {
@@ -65,6 +68,13 @@ impl Tool for Output {
         };
         if session.attach().is_some() {
             answer.text += ATTACHED;
+        }
+        let said = session.output.since(params.cursor, Some(Stream::Debugger)).text;
+        if only.is_none() && !said.trim().is_empty() {
+            answer.text += &format!(
+                "\n(the debugger's own {} bytes: `debug_output {{\"stream\": \"debugger\"}}`)",
+                said.len()
+            );
         }
         Ok(answer.into())
     }

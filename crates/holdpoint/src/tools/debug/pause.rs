@@ -18,14 +18,15 @@ const SILENT: &str = "it was told to stop, and does so as soon as it answers: it
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Seconds to wait for the stop (default 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Pause {
     const NAME: &'static str = "debug_pause";
-    const ABOUT: &'static str = "Stop a running program where it is, and say where.";
+    const ABOUT: &'static str = "It hangs: stop a running program where it is, and say where.";
     const EFFECT: Effect = Effect::Sets;
+    const TITLE: &'static str = "Pause";
     type Scope = Known;
     type Params = Params;
 

@@ -22,18 +22,19 @@ pub(crate) struct Restart;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Seconds to wait for the first stop (default 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Restart {
     const NAME: &'static str = "debug_restart";
-    const ABOUT: &'static str = "End the program if it still runs, and start it again as it was \
-        launched, with the breakpoints of now.";
-    const EFFECT: Effect = Effect::Destroys;
-    const TIMEOUT: Duration = Duration::from_secs(30);
+    const ABOUT: &'static str = "Run the program again as it was launched, with the breakpoints \
+        of now.";
+    const EFFECT: Effect = Effect::Runs;
+    const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, however short the wait for its first stop.
     const GRACE: Duration = limits::START_GRACE;
+    const TITLE: &'static str = "Restart";
     type Scope = Named;
     type Params = Params;
 

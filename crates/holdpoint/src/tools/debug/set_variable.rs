@@ -18,20 +18,19 @@ pub(crate) struct SetVariable;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// The variable's name in the frame.
     name: String,
-    /// The new value, as an expression in the program's language.
+    /// An expression.
     value: String,
-    /// Number of a frame in `debug_stack` (default 0).
+    /// 0 is the innermost.
     #[serde(default)]
     frame: usize,
 }
 
 impl Tool for SetVariable {
     const NAME: &'static str = "debug_set_variable";
-    const ABOUT: &'static str = "Give a local variable of the stopped program another value; says \
-        the value it has afterwards.";
-    const EFFECT: Effect = Effect::Sets;
+    const ABOUT: &'static str = "Try a fix in place: give a local variable another value.";
+    const EFFECT: Effect = Effect::Runs;
+    const TITLE: &'static str = "Set variable";
     type Scope = Stopped;
     type Params = Params;
 

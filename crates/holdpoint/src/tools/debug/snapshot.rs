@@ -18,17 +18,17 @@ pub(crate) struct Snapshot;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// A name for `debug_diff`, e.g. `before`. Of two with one label the newer counts.
     label: Option<String>,
-    /// How many levels to look into values (0 to 5, default 2).
+    /// 0 to 5.
     depth: Option<usize>,
 }
 
 impl Tool for Snapshot {
     const NAME: &'static str = "debug_snapshot";
-    const ABOUT: &'static str = "Keep the variables of the stopped program's frames, and what is \
-        inside of them, to see with `debug_diff` what changed since.";
+    const ABOUT: &'static str = "Keep the variables of this stop, to see with `debug_diff` what \
+        changed.";
     const EFFECT: Effect = Effect::Writes;
+    const TITLE: &'static str = "Snapshot";
     type Scope = Stopped;
     type Params = Params;
 

@@ -13,19 +13,18 @@ use serde_json::json;
 
 use crate::{
     tool::{Answer, Call, Effect, Reply, Tool},
-    tools::{debug::launch::absolute, session::Known},
+    tools::{debug::what::absolute, session::Known},
 };
 
 pub(crate) struct Source;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// A file, absolute or relative to the program's folder. Without it: the file of `frame`.
     file: Option<PathBuf>,
-    /// Number of a frame in `debug_stack` (default 0).
+    /// 0 is the innermost.
     #[serde(default)]
     frame: usize,
-    /// Which lines: `10-40`, or `25` for the lines around it. Default: around the frame's line.
+    /// `10-40`, or `25` for those around it.
     lines: Option<String>,
 }
 
@@ -34,9 +33,10 @@ const AROUND: u32 = 10;
 
 impl Tool for Source {
     const NAME: &'static str = "debug_source";
-    const ABOUT: &'static str = "Show source lines: of a file, or around a frame of the stopped \
-        program.";
+    const ABOUT: &'static str = "Show source lines of a file, or around a frame.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Source";
+    const LONG: bool = true;
     type Scope = Known;
     type Params = Params;
 

@@ -24,17 +24,17 @@ pub(crate) struct Stack;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Another thread than the stopped one, as `debug_threads` names it.
+    /// Another than the stopped one: `2/1`.
     thread: Option<String>,
-    /// At most this many frames (default 20).
     limit: Option<usize>,
 }
 
 impl Tool for Stack {
     const NAME: &'static str = "debug_stack";
-    const ABOUT: &'static str = "The call stack of the stopped thread, innermost first; the number \
-        of a frame is what `frame` of other tools takes.";
+    const ABOUT: &'static str = "How did it get here: the call stack, numbered for `frame`.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Call stack";
+    const LONG: bool = true;
     type Scope = Stopped;
     type Params = Params;
 

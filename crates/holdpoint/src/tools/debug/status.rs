@@ -21,8 +21,9 @@ pub(crate) struct Params {}
 
 impl Tool for Status {
     const NAME: &'static str = "debug_status";
-    const ABOUT: &'static str = "Every debug session: running, stopped where and why, ended how.";
+    const ABOUT: &'static str = "Every debug session: running, stopped where, ended how.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Sessions";
     type Scope = App;
     type Params = Params;
 

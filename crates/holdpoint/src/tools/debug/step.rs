@@ -18,13 +18,11 @@ pub(crate) struct Step;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// `next` (default) steps over calls.
     #[serde(default)]
     action: Action,
-    /// How many steps (default 1); ends early at a breakpoint or the end.
     #[schemars(range(min = 1, max = 1000))]
     count: Option<u32>,
-    /// Seconds to wait for each step (default 30).
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
@@ -39,9 +37,10 @@ enum Action {
 
 impl Tool for Step {
     const NAME: &'static str = "debug_step";
-    const ABOUT: &'static str = "Step: `next` (over calls), `step_in`, `step_out`. Returns where it \
-        stopped and what changed.";
+    const ABOUT: &'static str = "Go line by line and see what changed: over calls (`next`), into \
+        one, or out.";
     const EFFECT: Effect = Effect::Writes;
+    const TITLE: &'static str = "Step";
     type Scope = Stopped;
     type Params = Params;
 

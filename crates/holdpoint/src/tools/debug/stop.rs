@@ -18,9 +18,9 @@ pub(crate) struct Params {}
 
 impl Tool for Stop {
     const NAME: &'static str = "debug_stop";
-    const ABOUT: &'static str = "End the debugged program with all its children; one that was attached \
-        to is let go and runs on. Breakpoints stay for the next launch.";
+    const ABOUT: &'static str = "End the program; an attached one is let go. Breakpoints stay.";
     const EFFECT: Effect = Effect::Destroys;
+    const TITLE: &'static str = "Stop";
     type Scope = Known;
     type Params = Params;
 

@@ -1,10 +1,13 @@
 //! `debug_threads`: the threads and processes of the program.
 
-use holdpoint_engine::failure::Failure;
+use std::collections::BTreeSet;
+
+use holdpoint_engine::{failure::Failure, ids::TargetId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::report::who;
 use crate::{
     tool::{Answer, Call, Effect, Reply, Tool},
     tools::session::Known,
@@ -17,27 +20,39 @@ pub(crate) struct Params {}
 
 impl Tool for Threads {
     const NAME: &'static str = "debug_threads";
-    const ABOUT: &'static str = "The program's threads, and those of its child processes \
-        (`2/1` is thread 1 of the second process).";
+    const ABOUT: &'static str = "All threads, also of child processes (`2/1`: thread 1 of process \
+        2).";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Threads";
     type Scope = Known;
     type Params = Params;
 
     async fn run(Known(session): Known, _: Params, call: Call) -> Result<Reply, Failure> {
         let view = session.view();
         let current = view.stop.as_ref().map(|shown| shown.stop.thread);
+        let processes: BTreeSet<TargetId> = view.threads.iter().map(|it| it.key.target).collect();
+        let is_family = processes.len() > 1;
         let mut lines = holdpoint_engine::budget::Lines::within(call.budget);
         let mut rows = Vec::new();
         for row in &view.threads {
             let name = session.thread_name(row.key).await.or_else(|| row.name.clone());
             let state = if row.is_stopped { "stopped" } else { "running" };
             let here = if current == Some(row.key) { " ← here" } else { "" };
-            let text = format!("{} {} {state}{here}", row.key, name.as_deref().unwrap_or("thread"));
+            let process = if is_family {
+                session.learn_title(row.key.target).await;
+                format!(" of {}", who::process(&session, row.key.target))
+            } else {
+                String::new()
+            };
+            let named = name.as_deref().unwrap_or("thread");
+            let text = format!("{} {named}{process} {state}{here}", row.key);
             if !lines.push(&text) {
-                lines.always(&format!("… {} more threads", view.threads.len() - rows.len()));
+                let more = view.threads.len() - rows.len();
+                lines.always(&format!("… {more} more threads: pass a larger `budget_tokens`"));
                 break;
             }
-            rows.push(json!({ "thread_id": row.key, "name": name, "state": state }));
+            let pid = session.process(row.key.target).and_then(|it| it.pid);
+            rows.push(json!({ "thread_id": row.key, "name": name, "state": state, "pid": pid }));
         }
         if rows.is_empty() {
             lines.always("(no threads)");

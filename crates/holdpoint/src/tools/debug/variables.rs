@@ -19,18 +19,15 @@ pub(crate) struct Variables;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Number of a frame in `debug_stack` (default 0).
+    /// 0 is the innermost.
     #[serde(default)]
     frame: usize,
-    /// `local` (default), `closure` or `global`.
     #[serde(default)]
     scope: Which,
-    /// Look inside: `order.items[3]`, `data["key"]`.
+    /// `order.items[3]`, `data["key"]`
     path: Option<String>,
-    /// Skip this many (default 0).
     #[serde(default)]
     start: usize,
-    /// At most this many (default 30).
     count: Option<usize>,
 }
 
@@ -45,9 +42,11 @@ enum Which {
 
 impl Tool for Variables {
     const NAME: &'static str = "debug_variables";
-    const ABOUT: &'static str = "Variables of a frame of the stopped program, one line each; `path` \
-        looks inside a value.";
+    const ABOUT: &'static str = "Why is this variable wrong: the variables of a frame, or inside \
+        one by `path`.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Variables";
+    const LONG: bool = true;
     type Scope = Stopped;
     type Params = Params;
 

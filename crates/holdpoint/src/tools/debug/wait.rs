@@ -1,14 +1,23 @@
 //! `debug_wait`: wait for the next stop or the end, also one that came just before the call.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use holdpoint_engine::{failure::Failure, ids::Epoch, limits, session::Session};
+use holdpoint_engine::{
+    failure::Failure,
+    ids::{Epoch, Seq},
+    limits,
+    session::{Session, Shown, Status},
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::report;
 use crate::{
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Reply, Tool},
     tools::session::Known,
 };
 
@@ -16,30 +25,37 @@ pub(crate) struct Wait;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Only stops after this epoch (`stop.epoch` of an earlier answer). Without it: a stop that stands counts.
+    /// The `seq` of an earlier answer.
     since: Option<u64>,
-    /// Seconds to wait (default 30).
+    /// `stop.epoch`
+    after_epoch: Option<u64>,
+    /// Seconds to wait.
     timeout_s: Option<f64>,
 }
 
 impl Tool for Wait {
     const NAME: &'static str = "debug_wait";
-    const ABOUT: &'static str = "Wait for the program's next stop or end. Returns at once when it \
-        is stopped already, unless `since` names that stop.";
+    const ABOUT: &'static str = "Wait until the running program stops or ends.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Wait";
+    const RARE: &'static [&'static str] = &["after_epoch"];
     type Scope = Known;
     type Params = Params;
 
     async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
-        let newest = session.view().newest;
-        let after = match params.since {
-            Some(since) => Epoch(since),
-            None => Epoch(newest.0.saturating_sub(1)),
+        let view = session.view();
+        let stands = view.stop.as_ref().filter(|_| view.status == Status::Stopped);
+        let is_known = |shown: &&Arc<Shown>| {
+            params.since.is_some_and(|since| shown.seq <= Seq(since))
+                || params.after_epoch.is_some_and(|epoch| shown.stop.epoch <= Epoch(epoch))
         };
+        if let Some(shown) = stands.filter(is_known) {
+            return unmoved(&session, shown).await;
+        }
         let cursor = session.output.cursor();
         call.doing(format!("waiting for {} to stop", session.id));
-        until.tell(&session, after, cursor).await
+        until.tell(&session, Epoch(view.newest.0.saturating_sub(1)), cursor).await
     }
 }
 
@@ -88,6 +104,23 @@ impl Until {
             Err(_) => report::without_values(session, found, cursor, self.whole).await,
         }
     }
+}
+
+/// Nothing comes of a program that stands: to wait would end in saying that it runs.
+async fn unmoved(session: &Session, shown: &Shown) -> Result<Reply, Failure> {
+    let text = format!(
+        "Not resumed since seq {}: {}\nhint: `debug_continue` and `debug_step` move it",
+        shown.seq.0,
+        report::head(session, shown).await
+    );
+    let data = json!({
+        "session_id": session.id,
+        "state": "stopped",
+        "stop": report::stop_json(shown),
+        "seq": shown.seq,
+        "moved": false,
+    });
+    Ok(Answer::new(text, &data)?.into())
 }
 
 /// The boundary has checked the number; this gives it a type.

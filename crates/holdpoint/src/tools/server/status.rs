@@ -49,10 +49,10 @@ struct Store {
 
 impl Tool for Status {
     const NAME: &'static str = "server_status";
-    const ABOUT: &'static str = "What Holdpoint is doing: version, uptime, debug sessions, paused \
-        calls, connected clients, store, the page's address. Read this first when unsure what is \
-        running.";
+    const ABOUT: &'static str = "What Holdpoint is doing: sessions, paused calls, clients, the \
+        page's address.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Server";
     type Scope = App;
     type Params = Params;
 

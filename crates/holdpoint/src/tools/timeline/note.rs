@@ -19,7 +19,6 @@ pub(crate) struct Note;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// What to remember: a hypothesis, a finding, a question to the human.
     text: String,
 }
 
@@ -31,9 +30,9 @@ struct Noted {
 
 impl Tool for Note {
     const NAME: &'static str = "timeline_note";
-    const ABOUT: &'static str = "Write a note on the shared timeline: a hypothesis, a finding, a \
-        question to the human. Every client and the page see it at once.";
+    const ABOUT: &'static str = "Write a note on the timeline, for other agents and the human.";
     const EFFECT: Effect = Effect::Writes;
+    const TITLE: &'static str = "Note";
     type Scope = App;
     type Params = Params;
 

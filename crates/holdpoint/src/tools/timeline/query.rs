@@ -25,31 +25,30 @@ pub(crate) struct Query;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Only events after this seq; 0 is the beginning. Without it: the newest ones.
+    /// A `seq`; 0 is the beginning.
     since: Option<u64>,
-    /// Only events up to this seq; without `since` the newest of those.
     until: Option<u64>,
-    /// Only these kinds, e.g. `["stopped", "output"]`; `exception` is the stops that one caused.
+    /// `stopped`, `exception`, `output`, `note`, …
     #[serde(default)]
     kinds: Vec<String>,
-    /// Only events whose line holds this text, in whichever case.
+    /// Text of the event.
     #[serde(rename = "match")]
     text: Option<String>,
-    /// At most this many events (1 to 1000, default 50).
     limit: Option<usize>,
-    /// An earlier server's events, by the number of its run. Without it: this server's.
+    /// An earlier server's.
     run: Option<i64>,
-    /// Wait up to this many seconds for a matching event when there is none yet (default 0).
+    /// Seconds to wait.
     #[serde(default)]
     timeout_s: f64,
 }
 
 impl Tool for Query {
     const NAME: &'static str = "timeline_query";
-    const ABOUT: &'static str = "What happened, in one order: stops, output, exceptions, threads, \
-        notes, also of programs that have ended and servers before this one. With `timeout_s` it \
-        waits for the next. Pass the `seq` of any answer as `since` and nothing is missed.";
+    const ABOUT: &'static str = "What happened, in order: stops, output, exceptions, calls, \
+        notes. With `timeout_s` it waits for the next.";
     const EFFECT: Effect = Effect::Reads;
+    const TITLE: &'static str = "Timeline";
+    const LONG: bool = true;
     type Scope = Any;
     type Params = Params;
 
@@ -125,7 +124,9 @@ fn render(
         lines.always(&format!("seq {first} to {last} are no longer kept"));
     }
     // Text and data say the same, and each costs the client its tokens.
-    let shown: Vec<&Fact> = told.facts.iter().take_while(|it| lines.push(&line(it))).collect();
+    let data = |fact: &Fact| fact.to_json().to_string().len() + 1;
+    let shown: Vec<&Fact> =
+        told.facts.iter().take_while(|it| lines.push_beside(&line(it), data(it))).collect();
     let more = told.more + told.facts.len() - shown.len();
     let reached = shown.last().map_or(told.since, |fact| fact.seq());
     if shown.is_empty() {

@@ -20,11 +20,12 @@ _wake = threading.Event()
 _flushed = 0.0
 _is_awake = False
 _process = None
+_titled = None
 
 
 def _pass(one, names, values, frame):
     """A tracepoint was passed. Nothing that happens here may reach the program."""
-    if one.max and one.reported >= one.max:
+    if one.reported and (one.is_mark or (one.max and one.reported >= one.max)):
         return
     try:
         _report(one, names, values, frame)
@@ -45,12 +46,14 @@ def _report(one, names, values, frame):
             found = _evaluate(one.expressions, names, values, ident) if one.expressions else ()
         except BaseException as error:
             # Its condition failed, which nobody would learn of otherwise.
-            number, found = next(one.numbers), [[_name(error, ident)]] * len(one.expressions)
+            name = _name(error, ident) + (" in the condition" if one.is_literal else "")
+            number, found = next(one.numbers), [[name]] * len(one.expressions)
             one.reported += 1
         where = one.where if frame is None else None
         if where is None:
             where = _where(one, frame)
-        _hits.append((one.key, number, begun, _thread(), where, found))
+        hit = (one.key, number, begun, _thread(), where, found)
+        _hits.append(hit + (_thread_name(),) if one.is_literal else hit)
     finally:
         _finish(ident)
     _tell(begun)
@@ -120,6 +123,17 @@ def _thread():
     return _local.number
 
 
+def _thread_name():
+    """None for the main one."""
+    try:
+        return _local.name
+    except AttributeError:
+        pass
+    this = threading.current_thread()
+    _local.name = None if this is threading.main_thread() else this.name
+    return _local.name
+
+
 def _tell(now):
     global _is_awake
     if len(_hits) >= _BATCH or not 0 <= now - _flushed < _EVERY:
@@ -147,7 +161,7 @@ def _send(batch):
     db = debugger()
     if db is None or db.writer is None or db.writer._kill_received:
         return
-    event = {"type": "event", "event": "holdpoint", "seq": 0, "body": {"hits": batch}}
+    event = {"type": "event", "event": "holdpoint", "seq": 0, "body": {"hits": batch, **_named()}}
     command = NetCommand(99999, 0, event, is_json=True)
     command.as_dict = None
     command._after_send = [_sent]
@@ -155,6 +169,18 @@ def _send(batch):
         if db.writer._kill_received or not db.writer.is_alive():
             return
     _add(db.writer, command)
+
+
+def _named():
+    """With its first hits a process says what it is called: it may be gone before anybody asks."""
+    global _titled
+    if _titled == os.getpid():
+        return {}
+    _titled = os.getpid()
+    try:
+        return {"title": json.loads(title())}
+    except Exception:
+        return {}
 
 
 def _sent(_socket):
