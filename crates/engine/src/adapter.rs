@@ -66,14 +66,28 @@ pub struct Around {
     pub tape: Option<Tape>,
 }
 
+/// What runs a program, and why that one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runtime {
+    pub path: PathBuf,
+    pub version: Option<String>,
+    pub why: String,
+    /// What had to be installed first.
+    pub installed: Option<String>,
+}
+
 /// A program under control: one that stands before its first line, or one that ran already.
 pub struct Started {
+    /// `None` for a program that we did not start.
+    pub runtime: Option<Runtime>,
     /// `None` for a program that we did not start: it is let go, never ended.
     pub program: Option<Program>,
     /// Such a program's process, where it is known for sure which one it is.
     pub process: Option<Running>,
     /// Whether it waited for a debugger, or stood still already.
     pub stands: bool,
+    /// What there is to say about how it was started.
+    pub note: Option<String>,
     /// The program itself first, then its children as they connect.
     pub targets: mpsc::Receiver<Connected>,
 }
@@ -109,6 +123,14 @@ fn by_name(name: &str) -> Result<&'static dyn Adapter, Failure> {
         Failure::new(Code::InvalidParams, format!("no debugger for the language `{name}`"))
             .hint(format!("languages: {}", names()))
     })
+}
+
+/// The failure of a launch that says too much, or too little.
+fn one_of() -> Failure {
+    Failure::new(
+        Code::InvalidParams,
+        "pass exactly one of `program`, `module`, `command` and `test`",
+    )
 }
 
 fn names() -> String {

@@ -11,7 +11,7 @@ mod teller;
 mod view;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -30,7 +30,7 @@ pub use self::{
     view::{Passes, Process, Shown, ThreadRow, View},
 };
 use crate::{
-    adapter::Started,
+    adapter::{Runtime, Started},
     attach::Attach,
     backend::{Backend, Binding, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
@@ -48,6 +48,8 @@ pub struct Session {
     pub name: String,
     pub language: &'static str,
     pub origin: Origin,
+    /// What runs it; `None` for a program that we only attached to.
+    pub runtime: Option<Runtime>,
     pub output: Arc<Output>,
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
@@ -119,6 +121,9 @@ impl Session {
         log: Arc<Log>,
     ) -> Arc<Session> {
         let output = Arc::new(Output::default());
+        if let Some(note) = &started.note {
+            output.push(Stream::Debugger, format!("{note}\n").as_bytes());
+        }
         let targets = Targets::default();
         let stdin = started.program.as_mut().and_then(|it| it.pipes.stdin.take());
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
@@ -133,6 +138,7 @@ impl Session {
             Arc::clone(&breakpoints),
             Arc::clone(&tell),
         );
+        let runtime = started.runtime.take();
         // Ends with the program, or when it is told to stop.
         tokio::spawn(actor.run(started, inbox));
         Arc::new(Session {
@@ -140,6 +146,7 @@ impl Session {
             name,
             language,
             origin,
+            runtime,
             output,
             view,
             commands,
@@ -308,6 +315,11 @@ impl Session {
         self.tell.pending()
     }
 
+    /// Why a breakpoint lay nowhere in this session, also after its end.
+    pub fn why_unbound(&self, id: BreakpointId) -> Option<String> {
+        self.tell.why_unbound(id)
+    }
+
     /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
     pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
         self.tell.never_hit()
@@ -338,6 +350,16 @@ impl Session {
     /// How many processes there were so far.
     pub fn processes(&self) -> usize {
         self.tell.processes()
+    }
+
+    /// The lines of a surveyed file that ran; what still runs is asked for them now.
+    pub async fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
+        for backend in self.backends() {
+            if let Backend::Cdp(cdp) = backend {
+                self.tell.reached(cdp.survey().await);
+            }
+        }
+        self.tell.lines_reached(file)
     }
 
     /// A thread's name, as its process knows it now.

@@ -18,6 +18,7 @@ mod http;
 mod inject;
 mod mcp;
 mod out;
+mod root;
 mod run;
 mod serve;
 mod servers;

@@ -50,6 +50,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
+    root::{self, Root},
     tool::{self, Caller, Meta, Reply, Shape},
     tools::callpoint,
 };
@@ -84,6 +85,7 @@ pub(crate) struct Handler {
     transport: Transport,
     /// Set when the client names itself. A single stateless HTTP request never does.
     client: OnceLock<Guard>,
+    root: Root,
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
     begins: notify::Begins,
@@ -105,6 +107,7 @@ impl Handler {
             app,
             transport,
             client: OnceLock::new(),
+            root: Root::default(),
             wishes: Arc::default(),
             begins: notify::Begins::default(),
             outlet: None,
@@ -293,8 +296,9 @@ impl ServerHandler for Handler {
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
         let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
+        let root = self.root.of(&context.peer, &name).await;
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
-        let result = Box::pin(self.run_tool(request, caller)).await;
+        let result = Box::pin(root::within(root, self.run_tool(request, caller))).await;
         let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");

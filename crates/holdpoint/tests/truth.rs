@@ -1,9 +1,5 @@
 //! Answers that leave nothing out and do not mislead: hits, threads, places and ends, told as they were.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop where it stands"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::path::{Path, PathBuf};
 
@@ -349,4 +345,53 @@ fn a_tracepoint_reports_no_other_lines_values() {
         debug.ok("tracepoint_read", json!({})).has(&["no hit; the program ended"]);
         run(&mut debug, &file, json!({ "stop_on_entry": true })).has(&["not bound", "no code"]);
     }
+}
+
+/// V8 still has the value of the round before in such a variable.
+#[test]
+fn what_is_declared_further_on_has_no_value_yet() {
+    let text = "\
+const mark = (n) => {
+  return n; // BP: mark
+};
+function run() {
+  for (let i = 0; i < 3; i++) {
+    mark(i); // BP: before
+    const x = mark(i * 10), seen = () => x;
+    let { y } = { y: 1000 + x + seen() };
+    class K {}
+    mark(y); // BP: after
+  }
+}
+run();
+const later = 1;
+console.log(later);
+";
+    let (_folder, file) = written("rounds.js", text);
+    let mut debug = start();
+    let point = |mark: &str, condition: &str| json!({ "file": file, "line": line(&file, mark), "condition": condition });
+    let points =
+        json!([point("before", "i == 2"), point("mark", "n == 20"), point("after", "i == 2")]);
+    let said = run(&mut debug, &file, json!({ "breakpoints": points }));
+    said.stands("breakpoint", line(&file, "before")).has(&[
+        "i = 2",
+        "x = <not assigned yet>",
+        "y = <not assigned yet>",
+        "K = <not assigned yet>",
+        "seen = <not assigned yet>",
+    ]);
+    debug.fails("debug_evaluate", json!({ "expression": "x" })).has(&["ReferenceError", "'x'"]);
+    assert_eq!(debug.eval("i"), "(number) 2");
+    let said = debug.ok("debug_variables", json!({ "frame": 1 }));
+    said.has(&["later", "<not assigned yet>"]);
+    // In a caller too: its declaration waits for the call.
+    debug.go().stands("breakpoint", line(&file, "mark"));
+    let said = debug.ok("debug_variables", json!({ "frame": 1 }));
+    said.has(&["x = <not assigned yet>", "i: number = 2"]);
+    let said = debug.go();
+    said.stands("breakpoint", line(&file, "after"));
+    assert_eq!(debug.eval("x"), "(number) 20");
+    assert_eq!(debug.eval("y"), "(number) 1040");
+    let said = debug.ok("debug_variables", json!({}));
+    assert!(!said.text.contains("not assigned"), "{}", said.text);
 }

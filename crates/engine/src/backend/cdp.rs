@@ -12,12 +12,16 @@ mod functions;
 mod inspect;
 mod onward;
 mod points;
+mod reach;
+mod tokens;
 mod traces;
+mod unassigned;
 mod unhandled;
 mod value;
 mod watch;
 
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::{Duration, Instant},
@@ -26,9 +30,10 @@ use std::{
 use holdpoint_cdp::{
     Client, Command, Error, Sources, Target,
     types::{
-        CallFrame, CallFrameId, Paused,
+        CallFrame, CallFrameId, Paused, ScriptId,
         debugger::{
-            EvaluateOnCallFrame, Pause, Resume, SetBlackboxPatterns, StepInto, StepOut, StepOver,
+            EvaluateOnCallFrame, GetScriptSource, Pause, Resume, SetBlackboxPatterns, StepInto,
+            StepOut, StepOver,
         },
         runtime::{Evaluate, Evaluated, TerminateExecution},
     },
@@ -36,6 +41,7 @@ use holdpoint_cdp::{
 
 pub use self::attached::{Attached, attach};
 pub use self::connect::{BOOT, BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
+pub use self::functions::outline;
 pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
@@ -77,6 +83,8 @@ struct Known {
     stopped: Arc<tokio::sync::Notify>,
     points: Mutex<Points>,
     traces: Mutex<Traces>,
+    /// Files of which is wanted which lines ran.
+    surveyed: Mutex<Vec<PathBuf>>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     folders: Vec<PathBuf>,
     /// Which exceptions are anybody's business.
@@ -84,6 +92,8 @@ struct Known {
     /// Whether our boot script runs in it, which tells of errors that nobody handles.
     has_boot: AtomicBool,
     thrown: Mutex<unhandled::Thrown>,
+    /// The scripts that were looked into last, as words and marks.
+    words: Mutex<VecDeque<(ScriptId, Arc<Vec<tokens::Token>>)>>,
     /// Changes of breakpoints come one after the other.
     order: tokio::sync::Mutex<()>,
 }
@@ -119,12 +129,14 @@ impl Cdp {
             exceptions: exceptions::Wanted::default(),
             has_boot: AtomicBool::default(),
             thrown: Mutex::default(),
+            words: Mutex::default(),
             attached: setup.attached.clone(),
             sources: Arc::default(),
             moment: Mutex::default(),
             stopped: Arc::default(),
             points: Mutex::default(),
             traces: Mutex::default(),
+            surveyed: Mutex::default(),
             order: tokio::sync::Mutex::default(),
         };
         Cdp { client, known: Arc::new(known) }
@@ -242,6 +254,14 @@ impl Cdp {
         expression: &str,
         patience: Duration,
     ) -> Result<Value, Failure> {
+        if let Some(frame) = frame
+            && inspect::is_unassigned(self, frame, expression).await
+        {
+            let text =
+                format!("ReferenceError: Cannot access '{expression}' before initialization");
+            return Err(Failure::new(Code::EvaluateFailed, text)
+                .hint("it is declared further on; step past its declaration"));
+        }
         // `{a: 1}` is a block to JavaScript and an object to everyone who types it.
         if expression.starts_with('{') && expression.ends_with('}') {
             let object = self.evaluated(frame, &format!("({expression})"), patience).await?;
@@ -377,12 +397,38 @@ impl Cdp {
             .map_err(|error| Failure::internal(format!("a source map could not be read: {error}")))
     }
 
+    /// A script as words and marks; `None` where it is too large to look into at each stop.
+    async fn words(&self, script: &ScriptId) -> Option<Arc<Vec<tokens::Token>>> {
+        let known = {
+            let words = self.known.words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.iter().find(|(id, _)| id == script).map(|(_, words)| Arc::clone(words))
+        };
+        if known.is_some() {
+            return known;
+        }
+        let source = self.ask(GetScriptSource { script_id: script.clone() }).await.ok()?;
+        let source = source.script_source;
+        let is_small = source.len() as u64 <= limits::FUNCTION_BYTES;
+        let read = move || if is_small { tokens::tokens(&source) } else { Vec::new() };
+        let words = Arc::new(tokio::task::spawn_blocking(read).await.ok()?);
+        let mut all = self.known.words.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((script.clone(), Arc::clone(&words)));
+        if all.len() > limits::SCRIPTS_READ {
+            all.pop_front();
+        }
+        Some(words)
+    }
+
     fn moment(&self) -> MutexGuard<'_, Moment> {
         self.known.moment.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn points(&self) -> MutexGuard<'_, Points> {
         self.known.points.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn surveyed(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.known.surveyed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn traces(&self) -> MutexGuard<'_, Traces> {

@@ -80,7 +80,7 @@ async fn by_address(
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
     tokio::spawn(take_announced(announced, link, host.to_owned(), port, joining));
-    Ok(Started { program: None, process, stands: false, targets })
+    Ok(Started { runtime: None, note: None, program: None, process, stands: false, targets })
 }
 
 fn refused(failure: Failure) -> Failure {
@@ -142,7 +142,7 @@ async fn over(joining: mpsc::Sender<Connected>) {
 async fn by_process(attach: &Attach, process: Running, around: Around) -> Result<Started, Failure> {
     check(&process)?;
     let interpreter = Interpreter::at(&process.executable).await?;
-    let debugger = Debugger::find(&interpreter, &around).await?;
+    let (debugger, _) = Debugger::find(&interpreter, &around).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
     let port = listener.local_addr().map_err(no_port)?.port();
     let mut injector = Command::new(&interpreter.path);
@@ -179,7 +179,14 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
     tokio::spawn(accept_children(listener, port, link, joining));
-    Ok(Started { program: None, process: Some(process), stands: false, targets })
+    Ok(Started {
+        runtime: None,
+        note: None,
+        program: None,
+        process: Some(process),
+        stands: false,
+        targets,
+    })
 }
 
 /// What would fail late, or do harm, is refused at once.

@@ -6,6 +6,7 @@ pub(crate) mod who;
 use std::{collections::BTreeMap, time::Duration};
 
 use holdpoint_engine::{
+    adapter::Runtime,
     backend::{Backend, Frame, StopReason},
     breakpoints::{Breakpoint, Place},
     budget,
@@ -50,6 +51,12 @@ pub(crate) async fn begun(
 ) -> Result<Reply, Failure> {
     let is_over = matches!(found, Outcome::Ended(_));
     let reply = outcome(session, found, 0, waited).await?;
+    let reply = match &session.runtime {
+        Some(runtime) => reply
+            .with_note(Some(runs_with(session, runtime)))
+            .with_data([("runtime", json!({ "path": runtime.path, "why": runtime.why }))]),
+        None => reply,
+    };
     let pending = if is_over { Vec::new() } else { session.pending() };
     if pending.is_empty() {
         return Ok(reply);
@@ -66,6 +73,14 @@ pub(crate) async fn begun(
     let ids: Vec<_> = pending.iter().take(PENDING).map(|(it, _)| it.id).collect();
     let note = format!("not bound yet: {}{more}", named.join(", "));
     Ok(reply.with_note(Some(note)).with_data([("pending", json!(ids))]))
+}
+
+/// `python 3.11.7: /app/.venv/bin/python, .venv in /app`
+fn runs_with(session: &Session, runtime: &Runtime) -> String {
+    let Runtime { path, version, why, installed } = runtime;
+    let version = version.as_deref().map(|it| format!(" {it}")).unwrap_or_default();
+    let installed = installed.as_deref().map(|it| format!("; {it}")).unwrap_or_default();
+    format!("{}{version}: {}, {why}{installed}", session.language, path.display())
 }
 
 async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
