@@ -352,8 +352,8 @@ impl Session {
         self.tell.processes()
     }
 
-    /// The lines of a surveyed file that ran; what still runs is asked for them now.
-    pub async fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
+    /// The lines of a surveyed file that ran, where a process told it; what still runs is asked now.
+    pub async fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
         for backend in self.backends() {
             if let Backend::Cdp(cdp) = backend {
                 self.tell.reached(cdp.survey().await);

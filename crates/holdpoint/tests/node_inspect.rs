@@ -306,7 +306,10 @@ fn a_step_over_await_stays_in_its_function() {
     let points = json!([{ "file": file, "line": wait }]);
     debug.launch(&file, json!({ "stop_on_entry": false, "breakpoints": points }));
     debug.ok("debug_step", json!({})).stands("step", wait + 1).has(&["in fetch"]);
-    debug.ok("debug_step", json!({})).stands("step", wait + 2).has(&["doubled = undefined → 2"]);
+    debug
+        .ok("debug_step", json!({}))
+        .stands("step", wait + 2)
+        .has(&["doubled = <not assigned yet> → 2"]);
 }
 
 #[test]

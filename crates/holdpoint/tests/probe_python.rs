@@ -260,7 +260,11 @@ fn a_condition_that_fails_is_told() {
     said.has(&["the condition `n >` does not parse", "hint: at program.py:3"]);
     assert!(!said.text.contains("breakpoint"), "{}", said.text);
     let more = json!({ "file": file, "line": 3, "condition": "nope > 1", "expressions": ["n"], "hits": "all" });
-    probe(&mut debug, &file, more).has(&["NameError in the condition"]);
+    let said = debug.fails("debug_probe", debug.with_program(&file, more));
+    said.has(&["the condition `nope > 1` failed at program.py:3: NameError"]);
+    let more = json!({ "file": file, "line": 3, "condition": "1 / n", "expressions": ["n"], "hits": "all" });
+    probe(&mut debug, &file, more)
+        .has(&["hit 1 · ZeroDivisionError in the condition", "hit 2 · n = 1"]);
     debug.nothing_is_left();
 }
 
