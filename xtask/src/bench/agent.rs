@@ -213,7 +213,11 @@ fn ask(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         met &= is_met;
     }
     // Medians are of the whole: of one question only its answers count.
-    Ok(if met || options.question.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_enough = match options.question {
+        Some(_) => asked.iter().all(|it| it.ours.is_sound() && it.shell.is_sound()),
+        None => met,
+    };
+    Ok(if is_enough { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn answer(runner: &Runner<'_>, question: &Question, options: &Options) -> Result<Asked> {
