@@ -14,8 +14,9 @@ pub const LOG_BYTES: usize = 32 * 1024 * 1024;
 
 // Tools.
 
-/// How long a tool may work when neither it nor the call says otherwise (seed 002).
-pub const TOOL_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a tool may work or wait when the call does not say. Many clients give up after 60 seconds, and
+/// a call that starts a program first may take [`START_GRACE`] more: with both it stays below 50.
+pub const TOOL_TIMEOUT: Duration = Duration::from_secs(25);
 /// The longest wait a call may ask for. Longer waits are made of several calls.
 pub const TOOL_TIMEOUT_MAX: Duration = Duration::from_secs(3600);
 /// A tool that waits by itself answers at its deadline; the boundary cuts it off this much later.
@@ -35,8 +36,17 @@ pub const UNANSWERED_REQUESTS: usize = 512;
 pub const CALLED_NAME_BYTES: usize = 256;
 /// Characters of what a caller sent that an answer says back.
 pub const ECHO_CHARS: usize = 80;
-/// Tokens an answer may cost when the call does not say.
-pub const ANSWER_TOKENS: usize = 1_200;
+/// Characters an answer may cost when the call does not say, counted as they stand inside JSON.
+pub const ANSWER_CHARACTERS: usize = 6_000;
+/// Characters of the whole answer, whatever stands around its lines: from 8,000 on clients cut the middle
+/// out, or put a file in its place.
+pub const ANSWER_CHARACTERS_MAX: usize = 7_500;
+/// Of these, for what happened elsewhere since the client's last call.
+pub const NEWS_CHARACTERS: usize = 500;
+/// Things that happened elsewhere and are told one by one.
+pub const NEWS: usize = 4;
+/// Characters of a failure's text: of an error most clients show nothing else, and some cut it.
+pub const FAILURE_CHARACTERS: usize = 2_000;
 /// Tokens an answer may cost at the most, whatever the call says.
 pub const ANSWER_TOKENS_MAX: usize = 50_000;
 

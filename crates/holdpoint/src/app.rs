@@ -4,16 +4,25 @@
 use std::{
     net::SocketAddr,
     path::Path,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
 
-use holdpoint_engine::{callpoints::Retention, engine::Engine, memory::Location};
+use holdpoint_engine::{callpoints::Retention, engine::Engine, ids::Seq, memory::Location};
 use tokio_util::sync::CancellationToken;
 
-use crate::{catalogue::Catalogue, clients::Clients, home, mcp::notify::Written, told::Told};
+use crate::{
+    catalogue::Catalogue,
+    clients::Clients,
+    home,
+    mcp::{Structured, notify::Written},
+    told::Told,
+};
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How `holdpoint tool` names itself.
+pub(crate) const SHELL: &str = "holdpoint tool";
 
 /// Cheap to clone: everything behind it is shared.
 #[derive(Clone)]
@@ -27,6 +36,10 @@ pub(crate) struct Shared {
     pub(crate) written: Written,
     /// The default deadline of a tool, when the command line sets another.
     pub(crate) tool_timeout: Option<Duration>,
+    /// Whether answers carry data beside their text.
+    pub(crate) structured: Structured,
+    /// Up to where the shell knows what happened: its calls are one reader, each on a connection of its own.
+    shell_knows: Mutex<Option<Seq>>,
     /// Where HTTP listens, once it does.
     pub(crate) http: OnceLock<Vec<SocketAddr>>,
     /// Cancelled once, when the server stops; every task that outlives a call watches it.
@@ -37,6 +50,7 @@ impl App {
     pub(crate) fn new(
         catalogue: Catalogue,
         tool_timeout: Option<Duration>,
+        structured: Structured,
         db: Option<&Path>,
     ) -> App {
         let guard = std::env::current_exe().unwrap_or_else(|_| "holdpoint".into());
@@ -54,9 +68,23 @@ impl App {
             told: Told::default(),
             written: Written::default(),
             tool_timeout,
+            structured,
+            shell_knows: Mutex::default(),
             http: OnceLock::new(),
             shutdown: CancellationToken::new(),
         }))
+    }
+
+    /// Where a reader that comes back left off, if it is one that comes back.
+    pub(crate) fn left_off(&self, name: &str) -> Option<Seq> {
+        let knows = self.shell_knows.lock().unwrap_or_else(PoisonError::into_inner);
+        knows.filter(|_| name == SHELL)
+    }
+
+    pub(crate) fn leave_off(&self, name: &str, at: Seq) {
+        if name == SHELL {
+            *self.shell_knows.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+        }
     }
 
     /// `http://127.0.0.1:5174`, once HTTP listens.

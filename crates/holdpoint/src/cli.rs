@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{client, demo, docs, doctor, guard, out, run, serve, setup, store};
+use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, setup, store};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -45,6 +45,9 @@ enum Command {
         /// What each toolset and each tool costs a client at its start, in bytes and tokens
         #[arg(long, conflicts_with = "json")]
         sizes: bool,
+        /// Instead: the clients that are known, what each shows its model, and where that was seen
+        #[arg(long)]
+        clients: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
@@ -143,6 +146,9 @@ pub(crate) struct ServeArgs {
     pub(crate) dap_log: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) toolset: Toolset,
+    /// Whether answers carry JSON beside their text
+    #[arg(long, env = "HOLDPOINT_STRUCTURED", value_enum, default_value_t)]
+    pub(crate) structured: mcp::Structured,
     /// Seconds a tool may take when the call does not say
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) tool_timeout: Option<Duration>,
@@ -187,6 +193,7 @@ impl Cli {
                 serve::run(serve, stdio)
             }
             Command::Tools { sizes: true, toolset, .. } => docs::print_sizes(&toolset.toolset),
+            Command::Tools { json, clients: true, .. } => docs::print_clients(json),
             Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
             Command::Tool { name, arguments, server, json } => {
                 client::run(&name, &arguments, &server, json)

@@ -8,7 +8,7 @@ use rmcp::{
     ServiceExt as _,
     model::{
         CallToolRequestParams, CallToolResult, ClientCapabilities, ClientRequest, Implementation,
-        InitializeRequestParams, JsonObject, Request, ServerResult,
+        InitializeRequestParams, JsonObject, Request, RequestMetaObject, ServerResult,
     },
     service::PeerRequestOptions,
     transport::{
@@ -16,7 +16,15 @@ use rmcp::{
     },
 };
 
-use crate::{app::VERSION, cli::ServerArgs, home, http::port_file, out, serve::runtime};
+use crate::{
+    app::{SHELL, VERSION},
+    cli::ServerArgs,
+    home,
+    http::port_file,
+    mcp::STRUCTURED,
+    out,
+    serve::runtime,
+};
 
 pub(crate) fn run(
     name: &str,
@@ -26,7 +34,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitCode> {
     let arguments = parse(arguments)?;
     let url = address(server.url.as_deref())?;
-    let result = runtime()?.block_on(call(&url, server.token.as_deref(), name, arguments))?;
+    let result = runtime()?.block_on(call(&url, server.token.as_deref(), name, arguments, json))?;
     if json {
         out::line(serde_json::to_string_pretty(&result.structured_content)?);
     } else {
@@ -71,6 +79,7 @@ async fn call(
     token: Option<&str>,
     name: &str,
     arguments: JsonObject,
+    json: bool,
 ) -> anyhow::Result<CallToolResult> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     if let Some(token) = token {
@@ -79,7 +88,7 @@ async fn call(
     let transport = StreamableHttpClientTransport::from_config(config);
     let me = InitializeRequestParams::new(
         ClientCapabilities::default(),
-        Implementation::new("holdpoint tool", VERSION),
+        Implementation::new(SHELL, VERSION),
     );
     let connected = tokio::time::timeout(Duration::from_secs(10), me.serve(transport)).await;
     let server = connected
@@ -87,7 +96,13 @@ async fn call(
         .and_then(|connected| connected.map_err(anyhow::Error::from))
         .with_context(|| format!("no Holdpoint answers at {url}"))?;
     let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-    let request = ClientRequest::CallToolRequest(Request::new(request));
+    let mut request = Request::new(request);
+    if json {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(STRUCTURED.to_owned(), true.into());
+        request.extensions.insert(meta);
+    }
+    let request = ClientRequest::CallToolRequest(request);
     // The server keeps the deadline; this is for one that is gone.
     let patience = limits::TOOL_TIMEOUT_MAX + limits::TOOL_GRACE;
     let options = PeerRequestOptions::with_timeout(patience);

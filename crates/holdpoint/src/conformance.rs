@@ -98,7 +98,12 @@ pub(crate) fn run(port: u16) -> anyhow::Result<ExitCode> {
         prompts::PROMPTS,
         INSTRUCTIONS,
     );
-    let app = App::new(catalogue, None, Some(std::path::Path::new(":memory:")));
+    let app = App::new(
+        catalogue,
+        None,
+        crate::mcp::Structured::Auto,
+        Some(std::path::Path::new(":memory:")),
+    );
     serve::runtime()?.block_on(serve_fixtures(app, port))?;
     Ok(ExitCode::SUCCESS)
 }

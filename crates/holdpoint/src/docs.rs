@@ -4,11 +4,13 @@ use std::process::ExitCode;
 
 use holdpoint_engine::{event::Kind, failure::Code};
 use rmcp::model::Tool as McpTool;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     catalogue::Catalogue,
-    http, out,
+    http,
+    mcp::agents::AGENTS,
+    out,
     tool::{Effect, Entry, Size, first_sentence},
     tools::{MORE, TOOLSETS},
 };
@@ -66,6 +68,30 @@ pub(crate) fn print_sizes(toolset: &[String]) -> anyhow::Result<ExitCode> {
         let sets: Vec<&str> = sets.map(|set| set.name).collect();
         let (name, tokens, sets) = (&tool.name, tokens(bytes), sets.join(", "));
         out::line(format!("{name:32} {:>5} {bytes:>7} {tokens:>7}  {sets}", "").trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `holdpoint tools --clients`.
+pub(crate) fn print_clients(json: bool) -> anyhow::Result<ExitCode> {
+    if json {
+        let rows = AGENTS.iter().map(|it| {
+            json!({
+                "title": it.title, "names": it.names, "versions": it.versions,
+                "shows": it.shows.as_str(), "limit": it.limit, "evidence": it.evidence,
+            })
+        });
+        out::line(serde_json::to_string_pretty(&rows.collect::<Vec<Value>>())?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    out::line(
+        "These clients get one text block; every other one gets text and JSON (see --structured).",
+    );
+    for it in AGENTS {
+        let limit = it.limit.map(|it| format!(", cuts at {it} characters")).unwrap_or_default();
+        let shows = it.shows.as_str().replace('_', " ");
+        out::line(format_args!("{} ({}): of both it shows {shows}{limit}", it.title, it.versions));
+        out::line(format_args!("    {}; seen in {}", it.names.join(", "), it.evidence));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,9 @@
 //! how much it wants to hear. Everything else is the [`App`]'s.
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
+pub(crate) mod agents;
 pub(crate) mod http;
+mod news;
 pub(crate) mod notify;
 mod outlet;
 pub(crate) mod prompts;
@@ -24,6 +26,7 @@ use std::{
 use futures::FutureExt as _;
 use holdpoint_engine::{
     failure::{Blame, Code, Failure},
+    ids::Seq,
     limits,
 };
 use rmcp::{
@@ -46,8 +49,32 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
-    tool::{self, Caller, Meta},
+    tool::{self, Caller, Meta, Reply, Shape},
 };
+
+/// A request's own word on whether it wants data beside the text: true or false.
+pub(crate) const STRUCTURED: &str = "holdpoint/structured";
+
+/// Whether answers carry data beside their text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Structured {
+    /// Not to clients that are known to show it to a model in place of the text
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Structured {
+    fn of(value: &Value) -> Option<Structured> {
+        match value {
+            Value::Bool(true) => Some(Structured::Always),
+            Value::Bool(false) => Some(Structured::Never),
+            Value::String(word) => clap::ValueEnum::from_str(word, true).ok(),
+            _ => None,
+        }
+    }
+}
 
 /// One client's side of the conversation.
 pub(crate) struct Handler {
@@ -60,6 +87,8 @@ pub(crate) struct Handler {
     begins: notify::Begins,
     /// Its notifications' way out, where that is not the SDK's.
     outlet: Option<outlet::Outlet>,
+    /// Up to here it knows from its answers what happened.
+    knows: Mutex<Option<Seq>>,
     /// Tool calls this client may still start.
     calls: Semaphore,
     /// Cancelled when the client has gone, and with it everybody who would read an answer.
@@ -77,6 +106,7 @@ impl Handler {
             wishes: Arc::default(),
             begins: notify::Begins::default(),
             outlet: None,
+            knows: Mutex::default(),
             calls: Semaphore::new(limits::CALLS_IN_FLIGHT),
             gone: CancellationToken::new(),
             notifier: OnceLock::new(),
@@ -102,8 +132,38 @@ impl Handler {
         self.client.get_or_init(|| {
             let name = info.map_or("unnamed client", |info| info.name.as_str());
             let protocol = context.protocol_version().map(|it| it.to_string()).unwrap_or_default();
+            // What came before it is the timeline's to tell, not news.
+            *self.knows.lock().unwrap_or_else(PoisonError::into_inner) =
+                self.app.left_off(name).or(Some(self.app.engine.log.head()));
             self.app.clients.enter(name, self.transport, &protocol)
         });
+    }
+
+    /// What the client gets beside the text: what this request asks for, else what the server was told,
+    /// else what is known of clients of its name.
+    fn shape(&self, name: &str, context: &RequestContext<RoleServer>) -> Shape {
+        let asked = context.meta.get(STRUCTURED).and_then(Structured::of);
+        match asked.unwrap_or(self.app.structured) {
+            Structured::Always => Shape::Asked,
+            Structured::Never => Shape::Text,
+            Structured::Auto if agents::known(name).is_some() => Shape::Text,
+            Structured::Auto => Shape::Perhaps,
+        }
+    }
+
+    /// The answer with what happened elsewhere since the client's last one.
+    fn with_news(&self, reply: Reply, by: &str) -> Reply {
+        let head = self.app.engine.log.head();
+        let mut knows = self.knows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(from) = knows.replace(head) else { return reply };
+        self.app.leave_off(by, head);
+        if from == head {
+            return reply;
+        }
+        match news::since(&self.app, from, by, &reply.text()) {
+            Some(news) => reply.with_news(news),
+            None => reply,
+        }
     }
 
     fn caller(
@@ -117,9 +177,11 @@ impl Handler {
     ) -> Caller {
         let who = self.client.get().map(Guard::client);
         let named = || context.client_info().map(|info| info.name);
+        let by = who.map(|client| client.name.clone()).or_else(named).unwrap_or_default();
         Caller {
             app: self.app.clone(),
-            by: who.map(|client| client.name.clone()).or_else(named).unwrap_or_default(),
+            shape: self.shape(&by, context),
+            by,
             request_id: match who {
                 Some(client) => format!("{}-{}", client.id, context.id),
                 None => context.id.to_string(),
@@ -228,15 +290,16 @@ impl ServerHandler for Handler {
         let started = Instant::now();
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
-        let request_id = caller.request_id.clone();
+        let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
         let result = Box::pin(self.run_tool(request, caller)).await;
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }
+        let result = result.map(|reply| self.with_news(reply, &by));
         let seq = self.app.engine.log.head();
         let meta = Meta { request_id, duration: started.elapsed(), seq };
-        Ok(tool::envelope(result, &meta))
+        Ok(tool::envelope(result, &meta, shape))
     }
 
     async fn list_resources(

@@ -35,7 +35,7 @@ pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
     start_logging(args.log_level.as_deref(), stdio)?;
     check_exposure(args.host, args.token.as_deref())?;
     let catalogue = Catalogue::ours(&args.toolset.toolset)?;
-    let app = App::new(catalogue, args.tool_timeout, args.db.as_deref());
+    let app = App::new(catalogue, args.tool_timeout, args.structured, args.db.as_deref());
     if let Some(file) = &args.dap_log {
         let opened = app.engine.sessions.record(file);
         opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;

@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::{
-    answer::{Answer, Meta, Reply, envelope, refused},
+    answer::{Answer, Meta, Reply, Shape, envelope, refused},
     call::{Call, Caller, Common},
     params::{echo, nearest},
 };
@@ -225,10 +225,13 @@ async fn enter(
     let deadline = common.deadline(entry, caller.app.tool_timeout);
     let promised = common.promised(entry, caller.app.tool_timeout);
     let gone = caller.gone.clone();
-    let call = Call::new(caller, common.budget, common.session);
+    let shape = caller.shape;
+    let budget = if shape == Shape::Perhaps { common.budget.halved() } else { common.budget };
+    let call = Call::new(caller, budget, common.session);
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let engine = std::sync::Arc::clone(&call.app.engine);
+    let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name, promised);
     let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
     let started = Instant::now();
@@ -238,6 +241,9 @@ async fn enter(
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
             let done = done.map(|it| it.with_note(ignored).with_note(engine.take_restored()));
+            // Before it is cut: said otherwise it may be longer.
+            let done = app.catalogue.mentions.retell(done);
+            let done = done.map(|reply| reply.within(common.budget, shape));
             done.map_err(|failure| params::explain(schema, failure))
         }
         // Before the client's own cancellation, which follows from it.

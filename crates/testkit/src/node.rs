@@ -9,7 +9,7 @@ use crate::{
 
 /// A server of its own, on the machine's `node`.
 pub fn start(bin: &str) -> Debug {
-    Debug::start(bin, None, |_| {}, &[])
+    Debug::start(bin, None, |_| {}, &[], "testkit")
 }
 
 /// Programs of a test's own, in a folder that goes with it.

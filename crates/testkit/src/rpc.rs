@@ -57,7 +57,12 @@ impl Rpc {
     }
 
     pub fn initialize(&mut self, protocol: &str) -> Value {
-        let client = json!({ "name": "testkit", "version": "0" });
+        self.initialize_as("testkit", protocol)
+    }
+
+    /// The same under another name: what a client is called decides what it gets.
+    pub fn initialize_as(&mut self, name: &str, protocol: &str) -> Value {
+        let client = json!({ "name": name, "version": "0" });
         let answer = self.request(
             "initialize",
             json!({ "protocolVersion": protocol, "capabilities": {}, "clientInfo": client }),

@@ -122,7 +122,8 @@ mod tests {
     #[tokio::test]
     async fn the_answer_to_a_call_is_small_to_carry() {
         let catalogue = Catalogue::ours(&[]).unwrap();
-        let app = App::new(catalogue, None, Some(Path::new(":memory:")));
+        let app =
+            App::new(catalogue, None, crate::mcp::Structured::Auto, Some(Path::new(":memory:")));
         let door = Door::new(app, Guard::new(Vec::new(), None), false);
         for about in [AboutCall::Start, AboutCall::Complete] {
             let answer = about.answer(&door, Request::new(Body::empty()));

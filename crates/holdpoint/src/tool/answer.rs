@@ -1,16 +1,29 @@
-//! What a tool gives back, and the one envelope around it (seed 002):
-//! `{ok, type, data | error, meta: {requestId, timestamp, duration, seq}}`.
+//! What a tool gives back, and the one envelope around it for whoever is not known to be an agent:
+//! `{ok, type, text, data | error, meta: {requestId, timestamp, duration, seq}}`.
 
 use std::time::Duration;
 
 use holdpoint_engine::{
+    budget::{self, Budget},
     failure::{Code, Failure},
     ids::Seq,
+    limits,
 };
 use jiff::Timestamp;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+
+/// What goes out beside the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Nothing: the client is known to put it before a model, or asked for none.
+    Text,
+    /// The envelope, because nobody knows who reads: a model may pay for both, so both keep one budget.
+    Perhaps,
+    /// The envelope with all its data, because it was asked for.
+    Asked,
+}
 
 /// What a tool answers: text for the model, data for programs. Both say the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +35,7 @@ pub(crate) struct Answer {
 #[derive(Debug)]
 pub(crate) enum Reply {
     Answer(Answer),
-    /// JSON as text and as data alike: the tools of seed 000.
+    /// JSON as text and as data alike: the tools about apps' calls.
     Json(Value),
     /// The same, of a call that was refused: `{"error": …}`.
     Refused(Value),
@@ -60,6 +73,48 @@ impl Reply {
         }
     }
 
+    /// No longer than its reader takes, whatever the tool wrote. JSON stays as it is: the contracts of its
+    /// tools say how many there are, and half of it would be none.
+    pub(super) fn within(mut self, budget: Budget, shape: Shape) -> Reply {
+        if let Reply::Answer(answer) = &mut self {
+            let room = budget.ceiling() - limits::NEWS_CHARACTERS;
+            let text = std::mem::take(&mut answer.text);
+            answer.text = budget::whole_lines(text, room, "pass a larger `budget_tokens`");
+            let data = answer.data.to_string().len();
+            if shape == Shape::Perhaps && budget::cost(&answer.text) + data > room {
+                answer.data = json!({ "omitted": format!(
+                    "{data} characters; ask with `_meta` {{\"holdpoint/structured\": true}}"
+                ) });
+            }
+        }
+        self
+    }
+
+    /// What a model would read of it.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Reply::Answer(answer) => answer.text.clone(),
+            Reply::Json(data) | Reply::Refused(data) => data.to_string(),
+            #[cfg(feature = "conformance")]
+            Reply::Raw(_) => String::new(),
+        }
+    }
+
+    /// The same answer, ending with what happened elsewhere.
+    pub(crate) fn with_news(self, news: String) -> Reply {
+        match self {
+            Reply::Answer(answer) => {
+                Reply::Answer(Answer { text: format!("{}\n{news}", answer.text), ..answer })
+            }
+            // Its text must stay JSON.
+            Reply::Json(Value::Object(mut object)) => {
+                object.insert("news".to_owned(), news.into());
+                Reply::Json(Value::Object(object))
+            }
+            reply => reply,
+        }
+    }
+
     /// The same answer with more data.
     pub(crate) fn with_data<const N: usize>(mut self, fields: [(&str, Value); N]) -> Reply {
         if let Reply::Answer(Answer { data: Value::Object(data), .. }) = &mut self {
@@ -93,47 +148,70 @@ pub(crate) struct Meta {
     pub(crate) seq: Seq,
 }
 
-pub(crate) fn envelope(result: Result<Reply, Failure>, meta: &Meta) -> CallToolResponse {
-    match result {
-        Ok(Reply::Answer(answer)) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
-            result.structured_content = Some(enclose(true, "success", ("data", answer.data), meta));
-            result.into()
-        }
-        Ok(Reply::Json(data)) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(data.to_string())]);
-            result.structured_content = Some(enclose(true, "success", ("data", data), meta));
-            result.into()
-        }
-        Ok(Reply::Refused(error)) => {
-            let mut result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
-            result.structured_content = Some(enclose(false, "error", ("error", error), meta));
-            result.into()
-        }
+pub(crate) fn envelope(
+    result: Result<Reply, Failure>,
+    meta: &Meta,
+    shape: Shape,
+) -> CallToolResponse {
+    let (ok, text, content) = match result {
+        Ok(Reply::Answer(answer)) => (true, answer.text, ("data", answer.data)),
+        Ok(Reply::Json(data)) => (true, data.to_string(), ("data", data)),
+        Ok(Reply::Refused(error)) => (false, error.to_string(), ("error", error)),
         #[cfg(feature = "conformance")]
-        Ok(Reply::Raw(raw)) => *raw,
-        Err(failure) => failed(&failure, meta).into(),
-    }
+        Ok(Reply::Raw(raw)) => return *raw,
+        Err(failure) => (false, told(&failure), ("error", failed(failure))),
+    };
+    let data = match shape {
+        Shape::Text => None,
+        Shape::Perhaps | Shape::Asked => Some(enclose(ok, text.clone(), content, meta)),
+    };
+    let blocks = vec![ContentBlock::text(text)];
+    let mut result =
+        if ok { CallToolResult::success(blocks) } else { CallToolResult::error(blocks) };
+    result.structured_content = data;
+    result.into()
 }
 
-fn failed(failure: &Failure, meta: &Meta) -> CallToolResult {
-    let mut error = json!({ "code": failure.code.as_str(), "message": failure.message });
-    for (name, value) in [
-        ("hint", failure.hint.as_deref().map(Value::from)),
-        ("details", failure.details.as_deref().cloned()),
-    ] {
-        if let (Some(error), Some(value)) = (error.as_object_mut(), value) {
-            error.insert(name.to_owned(), value);
-        }
+/// A failure as text: all that most clients show of one, so the hint is never what is cut.
+fn told(failure: &Failure) -> String {
+    let text = failure.to_string();
+    if budget::cost(&text) <= limits::FAILURE_CHARACTERS {
+        return text;
     }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(failure.to_string())]);
-    result.structured_content = Some(enclose(false, "error", ("error", error), meta));
-    result
+    let cut = |text: &str, room: usize| budget::cut(text, room).into();
+    let short = Failure {
+        code: failure.code,
+        message: cut(&failure.message, limits::FAILURE_CHARACTERS / 3),
+        hint: failure.hint.as_deref().map(|hint| cut(hint, limits::FAILURE_CHARACTERS / 3)),
+        details: None,
+    };
+    short.to_string()
+}
+
+fn failed(failure: Failure) -> Value {
+    let code = failure.code.as_str();
+    let mut error = Map::new();
+    error.insert("code".to_owned(), code.into());
+    error.insert("message".to_owned(), failure.message.into_owned().into());
+    if let Some(hint) = failure.hint {
+        error.insert("hint".to_owned(), hint.into_owned().into());
+    }
+    if let Some(details) = failure.details {
+        error.insert("details".to_owned(), *details);
+    }
+    Value::Object(error)
 }
 
 /// By moving, not with `json!`, which would build the whole answer a second time.
-fn enclose(ok: bool, kind: &str, (name, content): (&str, Value), meta: &Meta) -> Value {
-    object([("ok", ok.into()), ("type", kind.into()), (name, content), ("meta", meta.to_json())])
+fn enclose(ok: bool, text: String, (name, content): (&str, Value), meta: &Meta) -> Value {
+    let kind = if ok { "success" } else { "error" };
+    object([
+        ("ok", ok.into()),
+        ("type", kind.into()),
+        ("text", text.into()),
+        (name, content),
+        ("meta", meta.to_json()),
+    ])
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {

@@ -17,7 +17,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::Entry;
+use super::{Entry, Shape};
 use crate::app::App;
 
 /// Who calls, as the face that took the call knows it.
@@ -26,6 +26,8 @@ pub(crate) struct Caller {
     /// The client's own name, for what it leaves behind.
     pub(crate) by: String,
     pub(crate) request_id: String,
+    /// What it gets beside the text, and so how long the text may be.
+    pub(crate) shape: Shape,
     /// Cancelled by the client.
     pub(crate) cancel: CancellationToken,
     /// Cancelled when the client is gone.

@@ -156,7 +156,12 @@ impl Stage {
     fn new() -> Stage {
         let catalogue = Catalogue::of(PUPPETS.iter().collect(), &[], &[], "");
         Stage {
-            app: App::new(catalogue, None, Some(std::path::Path::new(":memory:"))),
+            app: App::new(
+                catalogue,
+                None,
+                crate::mcp::Structured::Auto,
+                Some(std::path::Path::new(":memory:")),
+            ),
             cancel: CancellationToken::new(),
         }
     }
@@ -167,6 +172,7 @@ impl Stage {
             app: self.app.clone(),
             by: "tester".into(),
             request_id: "1".into(),
+            shape: Shape::Text,
             cancel: self.cancel.clone(),
             gone: CancellationToken::new(),
             progress: None,
@@ -197,7 +203,7 @@ async fn an_answer_has_text_and_data() {
         "puppet_act",
         json!({ "act": "dance", "count": 2, "who": { "age": 7 } }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":2,"age":7}"#]],
     )
     .await;
@@ -209,7 +215,7 @@ async fn null_means_not_given() {
         "puppet_act",
         json!({ "act": "dance", "count": null, "who": null, "timeout_s": null }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":0,"age":null}"#]],
     )
     .await;
@@ -301,7 +307,7 @@ async fn a_parameter_is_taken_by_its_old_name() {
         "puppet_act",
         json!({ "act": "dance", "number": 3 }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":3,"age":null}"#]],
     )
     .await;
@@ -408,7 +414,7 @@ async fn common_parameters_are_checked() {
         "puppet_act",
         json!({ "act": "dance", "budget_tokens": 10 }),
         expect![[r#"
-            dance by tester within 35
+            dance by tester within 36
             {"count":0,"age":null}"#]],
     )
     .await;

@@ -53,7 +53,7 @@ impl Tool for Attach {
     const ABOUT: &'static str = "Debug a program that runs already, by `pid` or debugger's \
         `port`. `debug_stop` lets it go.";
     const EFFECT: Effect = Effect::Runs;
-    const TIMEOUT: Duration = Duration::from_secs(60);
+    const TIMEOUT: Duration = Duration::from_secs(45);
     const TITLE: &'static str = "Attach";
     type Scope = App;
     type Params = Params;

@@ -46,8 +46,11 @@ impl Tool for Exception {
         let info = at.backend.exception(at.shown.stop.thread.thread).await?;
         let mut lines = Lines::within(call.budget);
         lines.always(&format!("{}: {}", info.kind, budget::cut(&info.message, 1_000)));
-        for cause in causes(info.trace.as_deref().unwrap_or_default()) {
-            lines.push(&cause);
+        let causes = causes(info.trace.as_deref().unwrap_or_default());
+        let told = causes.iter().take_while(|cause| lines.push(cause)).count();
+        if told < causes.len() {
+            let left = causes.len() - told;
+            lines.always(&format!("… {left} more causes: pass a larger `budget_tokens`"));
         }
         let limit = params.limit.unwrap_or(8).clamp(1, 100);
         let mut rows = Vec::new();
@@ -58,7 +61,7 @@ impl Tool for Exception {
             if !lines.push(&head(number, frame, &at.session, mark)) {
                 break;
             }
-            rows.push(describe(&at, frame, &mut lines).await);
+            rows.push(describe(&at, number, frame, &mut lines).await);
         }
         let left = at.shown.stack.frames.len().saturating_sub(rows.len());
         if left > 0 {
@@ -76,15 +79,18 @@ fn head(number: usize, frame: &Frame, session: &Session, mark: bool) -> String {
     format!("#{number} {} ({}){here}", frame.function, report::spot(frame, session))
 }
 
-async fn describe(at: &Stopped, frame: &Frame, lines: &mut Lines) -> Value {
+async fn describe(at: &Stopped, number: usize, frame: &Frame, lines: &mut Lines) -> Value {
     let locals = inspect::locals(&at.backend, &frame.id).await.unwrap_or_default();
     let listed = inspect::list(&locals, Budget::tokens(200), 120);
-    for line in listed.text.lines() {
-        lines.push(&format!("  {line}"));
+    let told = listed.text.lines().take_while(|line| lines.push(&format!("  {line}"))).count();
+    if told < locals.len() {
+        let left = locals.len() - told;
+        lines.always(&format!("    … {left} more: debug_variables {{\"frame\": {number}}}"));
     }
     let shown = listed
         .shown
         .iter()
+        .take(told)
         .map(|it| json!({ "name": it.name, "value": budget::cut(&it.value.text, 120) }));
     json!({
         "function": frame.function, "line": frame.line, "user_code": frame.is_user,

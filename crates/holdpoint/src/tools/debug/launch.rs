@@ -72,7 +72,7 @@ impl Tool for Launch {
     const ABOUT: &'static str = "Debug a program, script or test (Python, Node): start it, \
         stopped at its first line.";
     const EFFECT: Effect = Effect::Runs;
-    const TIMEOUT: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, however short the wait for its first stop.
     const GRACE: Duration = limits::START_GRACE;
     const TITLE: &'static str = "Launch";

@@ -172,7 +172,9 @@ async fn hit(
     if listed.more {
         text += "\n  … more: use debug_launch and debug_variables";
     }
-    lines.push(&text);
+    if !lines.push(&text) {
+        lines.always(&format!("hit {number} is left out: pass a larger `budget_tokens`"));
+    }
     json!({
         "line": shown.stack.frames.first().map(|it| it.line),
         "reason": shown.stop.reason.as_str(),

@@ -30,7 +30,7 @@ impl Tool for Restart {
     const ABOUT: &'static str = "Run the program again as it was launched, with the breakpoints \
         of now.";
     const EFFECT: Effect = Effect::Runs;
-    const TIMEOUT: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, however short the wait for its first stop.
     const GRACE: Duration = limits::START_GRACE;
     const TITLE: &'static str = "Restart";

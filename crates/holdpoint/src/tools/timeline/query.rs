@@ -124,7 +124,9 @@ fn render(
         lines.always(&format!("seq {first} to {last} are no longer kept"));
     }
     // Text and data say the same, and each costs the client its tokens.
-    let shown: Vec<&Fact> = told.facts.iter().take_while(|it| lines.push(&line(it))).collect();
+    let data = |fact: &Fact| fact.to_json().to_string().len() + 1;
+    let shown: Vec<&Fact> =
+        told.facts.iter().take_while(|it| lines.push_beside(&line(it), data(it))).collect();
     let more = told.more + told.facts.len() - shown.len();
     let reached = shown.last().map_or(told.since, |fact| fact.seq());
     if shown.is_empty() {
