@@ -3,7 +3,9 @@
 //! One file per bench and one line in [`BENCHES`]. Ours and the floor take turns in small
 //! batches, so that whatever else the machine does hits both; only the ratio is comparable
 //! from one machine to the next. A missed goal is shown, not an error: noise would cry wolf.
+//! [`agent`] is another kind: it counts calls and characters, so its goals hold or fail.
 
+mod agent;
 mod calls;
 mod client;
 mod http;
@@ -31,7 +33,7 @@ The floor is the least that could do the same: for `server` a minimal rmcp serve
 for `line` and `trace` the language's debugger itself, without any server in between,
 for `calls` an HTTP handler that does nothing.
 
-Usage: cargo xtask bench [NAME]
+Usage: cargo xtask bench [NAME] [OPTION…]
 
 Arguments:
   [NAME]   which bench; `server` when left out
@@ -39,22 +41,34 @@ Arguments:
 Options:
   --list   print the benches and what each measures
 
-A missed goal is shown in the table and does not change the exit code.
+`agent` asks questions about runs of real packages, of our tools and of a shell:
+  --question NAME     only this one, with both transcripts
+  --transcripts DIR   write what each side wrote and read
+  --binary PATH       this holdpoint instead of a release build
+  --packages DIR      packages that are installed there already
+
+A missed goal is shown in the table; only for `agent`, which times nothing, it is a failure.
 Round trips of microseconds depend on where the scheduler puts the two processes: `server`
 measures them on one core, which repeats, and `free`, which does not.
 ";
 
-const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS];
+const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS, agent::AGENT];
 
 /// One bench; its rows are the table.
 struct Bench {
     name: &'static str,
     about: &'static str,
-    /// Who speaks for the floor: where it is our own client, that client has to be optimised.
-    client: Client,
-    run: fn(&Workspace) -> Result<Vec<Row>>,
+    run: Kind,
 }
 
+enum Kind {
+    /// Times beside a floor's.
+    Table { client: Client, rows: fn(&Workspace) -> Result<Vec<Row>> },
+    /// With options of its own, and its own words.
+    Whole(fn(&Workspace, &[String]) -> Result<ExitCode>),
+}
+
+/// Who speaks for the floor: where it is our own client, that client has to be optimised.
 #[derive(Clone, Copy)]
 enum Client {
     /// It waits for whole servers, and its own work is outside the times.
@@ -64,25 +78,31 @@ enum Client {
 }
 
 fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
-    let name = match arguments {
-        [] => "server",
+    let (name, options) = match arguments {
+        [] => ("server", arguments),
         [flag] if flag == "--list" => {
             for Bench { name, about, .. } in BENCHES {
                 println!("{name:10}{about}");
             }
             return Ok(ExitCode::SUCCESS);
         }
-        [name] => name,
-        _ => bail!("unexpected arguments: `{}`\n{HELP}", arguments.join(" ")),
+        [name, options @ ..] => (name.as_str(), options),
     };
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
         bail!("no bench `{name}`\nhint: the benches are {}", known.join(", "));
     };
-    if matches!(bench.client, Client::Optimised) {
+    let (client, rows) = match bench.run {
+        Kind::Table { client, rows } => (client, rows),
+        Kind::Whole(run) => return run(workspace, options),
+    };
+    if !options.is_empty() {
+        bail!("unexpected arguments: `{}`\n{HELP}", options.join(" "));
+    }
+    if matches!(client, Client::Optimised) {
         become_optimised(workspace, bench)?;
     }
-    let rows = (bench.run)(workspace)?;
+    let rows = rows(workspace)?;
     print!("\n{}\n{}", machine(), render(&rows));
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program speaks there")]
 
 mod bench;
+mod dist;
 mod docs;
 mod fuzz;
 mod install;
@@ -32,13 +33,14 @@ Commands:
   install          install what the Rust tests need, and run nothing
   bench [NAME]     measure the release binary beside a minimal server in the same run
   docs [--check]   write the generated pages of docs/, or say which are stale
+  dist [URL]       make what is handed out: an .mcpb bundle, a registry's server.json
   fuzz TARGET      feed mutated inputs to a reader, as many as one likes
 
 `cargo xtask <COMMAND> --help` says more about each.
 ";
 
 const COMMANDS: &[Command] =
-    &[test::COMMAND, install::COMMAND, bench::COMMAND, docs::COMMAND, fuzz::COMMAND];
+    &[test::COMMAND, install::COMMAND, bench::COMMAND, docs::COMMAND, dist::COMMAND, fuzz::COMMAND];
 
 /// One subcommand; its arguments are what follows its name.
 struct Command {

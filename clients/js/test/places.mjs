@@ -12,7 +12,12 @@ const RUN = `
   const AsyncFunction = (async () => {}).constructor;
   async function answer({ script }) {
     try {
-      return { value: await new AsyncFunction("client", script)(client) ?? null };
+      // A callpoint that the test has set is known here before a call is made, and what was recorded is with the server
+      // before the answer is with the test.
+      await client.flush({ timeoutMs: 30_000 });
+      const value = await new AsyncFunction("client", script)(client);
+      await client.flush({ timeoutMs: 30_000 });
+      return { value: value ?? null };
     } catch (error) {
       return { thrown: { name: error.name, message: error.message } };
     }

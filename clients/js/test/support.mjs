@@ -2,6 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, request as forward } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -92,10 +93,66 @@ export class Server {
 
   // The records of a function, newest first.
   async records(name) {
-    return (await this.tool("breakpoint_get_call_records", { function_name: name })).calls;
+    return (await this.tool("breakpoint_get_call_records", { function_name: name, full: true })).calls;
   }
 
   resume(pause, body) {
     return this.rest("POST", `/api/paused/${pause.id}/continue`, body);
   }
+}
+
+// Between an app and its server: hears every request, and can answer one itself.
+export class Between {
+  requests = [];
+  // `(path) => answer as text`, or undefined to pass it on.
+  instead = () => undefined;
+
+  static async start(server) {
+    const between = new Between();
+    between.server = server;
+    between.http = createServer((request, response) => void between.#pass(request, response));
+    await new Promise((ready) => between.http.listen(0, "127.0.0.1", ready));
+    between.url = `http://127.0.0.1:${between.http.address().port}`;
+    return between;
+  }
+
+  async #pass(request, response) {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const body = Buffer.concat(parts);
+    const [path] = request.url.split("?");
+    this.requests.push({ path, body: body.length ? JSON.parse(body) : null });
+    const own = this.instead(path);
+    if (own !== undefined) return void response.setHeader("Content-Type", "application/json").end(own);
+    const { method, headers } = request;
+    const onward = forward(this.server.url + request.url, { method, headers, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.destroy());
+    response.on("close", () => onward.destroy());
+    onward.end(body);
+  }
+
+  of(path) {
+    return this.requests.filter((request) => request.path === path);
+  }
+
+  stop() {
+    this.http.closeAllConnections();
+    this.http.close();
+  }
+}
+
+// A program of its own, to its end.
+export function program(source, { env = {}, type = "module", cwd } = {}) {
+  const { PATH } = process.env;
+  const options = { env: { PATH, ...env }, cwd, stdio: ["pipe", "pipe", "pipe"] };
+  const child = spawn(process.execPath, [`--input-type=${type}`, "-e", source], options);
+  const said = { stdout: "", stderr: "" };
+  child.stdout.on("data", (data) => { said.stdout += data; });
+  child.stderr.on("data", (data) => { said.stderr += data; });
+  child.stdin.on("error", () => {});
+  const ended = new Promise((done) => child.on("close", (code, signal) => done({ code, signal, ...said })));
+  return Object.assign(ended, { child, said });
 }

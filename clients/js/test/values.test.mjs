@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
 import { test } from "node:test";
 
-import { sha512 } from "../debug-client/sha512.js";
-import { describe, item, text } from "../debug-client/values.js";
+import { sha512 } from "../debug-client/sha512.cjs";
+import { describe, item, text } from "../debug-client/values.cjs";
 
 test("the digest is SHA-512 for every length around a block", () => {
   for (let length = 0; length < 300; length++) {

@@ -7,7 +7,7 @@ import types
 from . import _proxy
 from ._names import name_of
 from ._runtime import local, runtime
-from ._settings import MODES, environment_mode
+from ._settings import MODES, environment_mode, url_of_environment
 from ._wrap import _frame, call_coroutine, call_plain, wrap
 
 _FUNCTIONS = (
@@ -32,7 +32,7 @@ def with_debug(target=_UNSET):
     if target is _UNSET:
         mode, url = environment_mode()
         if url:
-            configure_debug(server_url=url)
+            runtime.configured = url_of_environment(url, "$HOLDPOINT or $CIDELDILL")
         return runtime.switch(mode)
     if isinstance(target, str) and target.upper() in MODES:
         return runtime.switch(target.upper())

@@ -6,7 +6,7 @@ import time
 
 from . import _repl
 from ._call import Ask, Evaluate, Rest
-from ._http import Gone, Reader, Trouble, head, trouble
+from ._http import Gone, Reader, Socket, Trouble, head, prepare, trouble
 from ._runtime import as_object, local, runtime
 
 
@@ -110,10 +110,10 @@ class _Channel:
 
     async def _connect(self, address):
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-        self._socket = sock = socket.socket(family, socket.SOCK_STREAM)
+        self._socket = sock = Socket(family, socket.SOCK_STREAM)
         self._reused = False
         sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        prepare(sock)
         await self._loop.sock_connect(sock, (address.host, address.port))
 
     async def _exchange(self, message):

@@ -10,6 +10,18 @@ import time
 from . import _limits as limits
 
 
+# An app that has SIGPIPE's default must not end because our server closed a connection.
+NO_SIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
+_NO_SIGNAL_EVER = getattr(socket, "SO_NOSIGPIPE", None)
+
+
+class Socket(socket.socket):
+    """For those who send by `send` alone, as an event loop does."""
+
+    def send(self, data, flags=0):
+        return super().send(data, flags | NO_SIGNAL)
+
+
 class Trouble(Exception):
     """The server is gone, slow or wrong. `refused` says that nothing listens there."""
 
@@ -74,7 +86,7 @@ class Connection:
             self._socket = connect(self.address, deadline)
         try:
             self._socket.settimeout(left(deadline))
-            self._socket.sendall(message)
+            self._socket.sendall(message, NO_SIGNAL)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Gone("the connection was closed") from error
         if meanwhile is not None:
@@ -104,7 +116,8 @@ def head(address, token, method, path, body):
     """The whole request as one piece, so that it leaves as one packet where it fits."""
     lines = "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % (method, path, address.port)
     if token:
-        lines += "Authorization: Bearer %s\r\n" % token
+        # A line end in it would be the end of the header.
+        lines += "Authorization: Bearer %s\r\n" % " ".join(token.split())
     if body is None:
         return (lines + "\r\n").encode("latin-1", "replace")
     lines += "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
@@ -113,8 +126,14 @@ def head(address, token, method, path, body):
 
 def connect(address, deadline):
     sock = socket.create_connection((address.host, address.port), min(limits.CONNECT_S, left(deadline)))
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    prepare(sock)
     return sock
+
+
+def prepare(sock):
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if _NO_SIGNAL_EVER is not None:
+        sock.setsockopt(socket.SOL_SOCKET, _NO_SIGNAL_EVER, 1)
 
 
 def left(deadline):

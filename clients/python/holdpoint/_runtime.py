@@ -15,6 +15,7 @@ import os
 import sys
 import threading
 import time
+import warnings
 
 from . import _limits as limits
 from . import _say as say
@@ -116,6 +117,8 @@ class Runtime:
             return
         self._hooked = True
         atexit.register(self.flush)
+        # Python warns of a fork beside threads. Ours are ready for it; where warnings are errors the app's fork would fail.
+        warnings.filterwarnings("ignore", r".*multi-threaded, use of fork", DeprecationWarning)
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
         # Children of fork often end by `os._exit`, which skips everything that is registered.
@@ -259,15 +262,18 @@ class Runtime:
         if seconds >= limits.LOST_S or self.state.server is None:
             self.recording = False
         self.spread()
-        self.first_state.set()
         hint = "start one with `holdpoint serve`"
-        if trouble.reason.startswith("status 401"):
+        if address.wrong is not None:
+            hint = "write it as http://127.0.0.1:5174"
+        elif trouble.reason.startswith("status 401"):
             hint = "set HOLDPOINT_TOKEN to the server's --token"
         say.once(
             "gone",
             "no server (%s, from %s); the app goes on, and its calls are not recorded until there is one\nhint: %s"
             % (trouble.reason, address.whence, hint),
         )
+        # Last: whoever waits for it may be a program that then ends.
+        self.first_state.set()
 
     # --- What capturing costs.
 

@@ -5,6 +5,8 @@ A thing is said once in a process. It is written straight to the descriptor: the
 """
 
 import os
+import select
+import sys
 
 _said = set()
 _verbose = False
@@ -29,9 +31,26 @@ def verbose(text):
 
 def always(text):
     try:
-        os.write(2, ("holdpoint: %s\n" % text).encode("utf-8", "backslashreplace"))
-    except OSError:
-        pass  # stderr is closed: there is nobody to tell.
+        if _is_heard():
+            os.write(2, ("holdpoint: %s\n" % text).encode("utf-8", "backslashreplace"))
+    except (OSError, ValueError):
+        pass  # There is nobody to tell.
+
+
+def _is_heard():
+    """Whether descriptor 2 is a stderr that takes a line now.
+
+    In a program that was started without one it is the first file that the app opened. A pipe that nobody reads
+    would end an app that has SIGPIPE's default, and a full one would hold it up.
+    """
+    stream = sys.__stderr__
+    if stream is None or stream.closed:
+        return False
+    if not hasattr(select, "poll"):
+        return True
+    asked = select.poll()
+    asked.register(2, select.POLLOUT)
+    return asked.poll(0) == [(2, select.POLLOUT)]
 
 
 def set_verbose(on):

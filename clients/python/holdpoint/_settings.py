@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import stat
 from urllib.parse import urlsplit
 
 MODES = ("ON", "OFF", "VERBOSE")
@@ -10,14 +11,15 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Address:
-    """One server. `whence` says how it was found, for messages."""
+    """One server. `whence` says how it was found, for messages; `wrong` why there can be none."""
 
-    __slots__ = ("host", "port", "whence")
+    __slots__ = ("host", "port", "whence", "wrong")
 
-    def __init__(self, host, port, whence):
+    def __init__(self, host, port, whence, wrong=None):
         self.host = host
         self.port = port
         self.whence = whence
+        self.wrong = wrong
 
     @property
     def url(self):
@@ -32,15 +34,23 @@ def parse_url(url, whence="configure_debug"):
     """Only loopback: what is recorded and what is evaluated is nobody else's business."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or 80
-    except ValueError:
-        host, port = None, None
-    if parts.scheme != "http" or host not in LOOPBACK:
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
+    except (ValueError, TypeError, AttributeError):
+        scheme = host = port = None
+    if scheme != "http" or host not in LOOPBACK or port == 0:
         raise ValueError(
-            "the server URL must be http://localhost, http://127.0.0.1 or http://[::1] with a port, not %r" % url
+            "the server URL must be http://localhost, http://127.0.0.1 or http://[::1] with a port, not %.200r" % (url,)
         )
     # `localhost` may resolve to ::1 first, where our server also listens, but slower.
-    return Address("127.0.0.1" if host == "localhost" else host, port, whence)
+    return Address("127.0.0.1" if host == "localhost" else host, port or 80, whence)
+
+
+def url_of_environment(url, whence):
+    """A wrong address in the environment must not end the app, nor lead it to a server that nobody meant."""
+    try:
+        return parse_url(url, whence)
+    except ValueError as error:
+        return Address("", 0, whence, wrong=str(error))
 
 
 def find_server(configured=None):
@@ -50,10 +60,7 @@ def find_server(configured=None):
     for name in ("HOLDPOINT_URL", "CIDELDILL_SERVER_URL"):
         url = os.environ.get(name)
         if url:
-            try:
-                return parse_url(url, "$" + name)
-            except ValueError:
-                pass  # A wrong address in the environment must not end the app; the next place is tried.
+            return url_of_environment(url, "$" + name)
     for path in port_files():
         port = read_port(path)
         if port is not None:
@@ -77,9 +84,15 @@ def port_files():
 
 
 def read_port(path):
+    """Not by `open`, which the app may have replaced, and without waiting for the writer of a pipe."""
     try:
-        with open(path, "rb") as file:
-            port = int(file.read(16))
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            if not stat.S_ISREG(os.fstat(file).st_mode):
+                return None
+            port = int(os.read(file, 16))
+        finally:
+            os.close(file)
     except (OSError, ValueError):
         return None
     return port if 0 < port < 65536 else None

@@ -48,6 +48,8 @@ class Watcher:
                 time.sleep(limits.RETRY_FIRST_S)
 
     def _ask(self, address, state):
+        if address.wrong is not None:
+            raise Trouble(address.wrong, refused=True)
         if self.connection is None or not address.same(self.connection.address) and state is None:
             if self.connection is not None:
                 self.connection.close()

@@ -66,8 +66,20 @@ pub struct Around {
     pub tape: Option<Tape>,
 }
 
+/// What runs a program, and why that one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runtime {
+    pub path: PathBuf,
+    pub version: Option<String>,
+    pub why: String,
+    /// What had to be installed first.
+    pub installed: Option<String>,
+}
+
 /// A program under control: one that stands before its first line, or one that ran already.
 pub struct Started {
+    /// `None` for a program that we did not start.
+    pub runtime: Option<Runtime>,
     /// `None` for a program that we did not start: it is let go, never ended.
     pub program: Option<Program>,
     /// Such a program's process, where it is known for sure which one it is.

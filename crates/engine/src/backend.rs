@@ -52,6 +52,8 @@ pub enum Signal {
     },
     /// A breakpoint was bound, moved or lost after the answer that set it.
     Breakpoint(Bound),
+    /// What the process is called by those who wrote the program.
+    Titled(String),
     /// Tracepoints were passed, in this order.
     Passed(Vec<Passed>),
     /// The program told that it ends; its process may live a little longer.
@@ -390,5 +392,6 @@ forward! {
     pub async fn evaluate(&self, frame: Option<&FrameId>, expression: &str, patience: Duration) -> Value;
     pub async fn assign(&self, container: &Handle, name: &str, value: &str) -> Value;
     pub async fn exception(&self, thread: i64) -> ExceptionInfo;
+    pub async fn title(&self) -> String;
     pub async fn detach(&self) -> ();
 }

@@ -8,6 +8,7 @@ pub mod behavior;
 pub mod call;
 pub mod decision;
 pub mod functions;
+pub mod lenient;
 pub mod paused;
 pub mod repl;
 pub mod value;
@@ -20,6 +21,7 @@ mod flow;
 mod known;
 mod liveness;
 mod look;
+mod name;
 mod object;
 mod pretty;
 mod read;
@@ -31,19 +33,26 @@ mod verdict;
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use holdpoint_store::Store;
 pub use holdpoint_store::{CallStats, ReplQuery, Retention, StoreError};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::{
+    sync::{Notify, watch},
+    time::timeout,
+};
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::{
     batch::{BatchAnswer, Record, Ref},
     beside::AppEvent,
     flow::{Refused, Started},
+    name::NoValue,
     object::Inspected,
     read::{Page, Wanted},
     tree::Node,
@@ -64,8 +73,12 @@ pub struct Callpoints {
     teller: Teller,
     /// Names this run of the server: an app that meets another one starts anew.
     pub server: String,
-    /// Set once, when the server stops: whoever waits goes on.
+    /// Set once, when the server stops: nothing pauses any more.
+    leaving: AtomicBool,
+    /// Set once, after that: whoever waits goes on.
     closing: watch::Sender<bool>,
+    /// A call has ended, or a decision was fetched.
+    moved: Notify,
     tasks: Mutex<Vec<AbortOnDropHandle<()>>>,
 }
 
@@ -78,14 +91,24 @@ struct State {
     pauses: Pauses,
     repls: Repls,
     com_errors: VecDeque<Value>,
-    /// Apps, and when the store last heard of them.
-    apps: HashMap<String, f64>,
+    apps: HashMap<String, Met>,
     /// The keys of apps, by process id and the bits of when they began.
     keys: HashMap<(i64, u64), Box<str>>,
     /// Starts that were asked to send missing values: their next may be of a changed object (B34).
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
+}
+
+/// An app that was heard of.
+struct Met {
+    /// When the store last heard of it.
+    told: f64,
+    /// When it last asked something.
+    heard: f64,
+    /// Whether its process number was one of ours while it spoke. An app in a container or on another
+    /// host has a number that means nothing here.
+    is_here: bool,
 }
 
 /// A start that was asked to send values again.
@@ -134,7 +157,9 @@ impl Callpoints {
             teller: Teller::new(Arc::clone(&log)),
             log,
             server: uuid::Uuid::new_v4().simple().to_string(),
+            leaving: AtomicBool::new(false),
             closing: watch::Sender::new(false),
+            moved: Notify::new(),
             tasks: Mutex::default(),
         });
         let tasks = [
@@ -149,12 +174,20 @@ impl Callpoints {
     }
 
     /// The server stops: whoever is paused goes on, and what was recorded is written.
+    ///
+    /// An app that goes on tells how its call ended, and most end with the connection if they cannot. So
+    /// they are waited for, [`limits::LAST_CALLS`] at the most.
     pub async fn close(&self) {
-        self.closing.send_replace(true);
+        self.leaving.store(true, Relaxed);
+        let waiting = self.state().pauses.waiting();
         let paused = self.state().pauses.ids();
         for id in paused {
             self.release(&id, "the server is stopping");
         }
+        if timeout(limits::LAST_CALLS, self.see_off(waiting)).await.is_err() {
+            tracing::info!("a call that was paused has not ended yet");
+        }
+        self.closing.send_replace(true);
         self.recorder.settle().await;
     }
 

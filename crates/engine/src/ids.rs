@@ -81,6 +81,13 @@ pub struct ThreadKey {
     pub thread: i64,
 }
 
+impl ThreadKey {
+    /// The thread that everybody means who names none.
+    pub fn is_main(self) -> bool {
+        self.target == TargetId::MAIN && self.thread == 1
+    }
+}
+
 impl fmt::Display for ThreadKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.target {

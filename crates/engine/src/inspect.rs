@@ -3,11 +3,13 @@
 mod diff;
 mod snapshot;
 mod source;
+mod text;
 mod values;
 
 pub use self::{
     diff::{Change, Diff, What, diff},
     snapshot::{FrameShot, Snapshot},
     source::{SourceView, place, snippet},
+    text::SourceText,
     values::{Listed, Locals, changes, drill, is_noise, list, locals, one_line},
 };

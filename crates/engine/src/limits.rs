@@ -31,11 +31,6 @@ pub const CALLS_IN_FLIGHT: usize = 64;
 /// Requests of one connection that we have read and not yet answered. Past this we
 /// stop reading: the client does not take its answers.
 pub const UNANSWERED_REQUESTS: usize = 512;
-/// Bytes of a tool's or a parameter's name that are looked at. Ours have up to 31; a name of 4 MB took the
-/// search for its nearest neighbour 26 s.
-pub const CALLED_NAME_BYTES: usize = 256;
-/// Characters of what a caller sent that an answer says back.
-pub const ECHO_CHARS: usize = 80;
 /// Characters an answer may cost when the call does not say, counted as they stand inside JSON.
 pub const ANSWER_CHARACTERS: usize = 6_000;
 /// Characters of the whole answer, whatever stands around its lines: from 8,000 on clients cut the middle
@@ -47,6 +42,11 @@ pub const NEWS_CHARACTERS: usize = 500;
 pub const NEWS: usize = 4;
 /// Characters of a failure's text: of an error most clients show nothing else, and some cut it.
 pub const FAILURE_CHARACTERS: usize = 2_000;
+/// Bytes of a tool's or a parameter's name that are looked at. Ours have up to 31; a name of 4 MB took the
+/// search for its nearest neighbour 26 s.
+pub const CALLED_NAME_BYTES: usize = 256;
+/// Characters of what a caller sent that an answer says back.
+pub const ECHO_CHARS: usize = 80;
 /// Tokens an answer may cost at the most, whatever the call says.
 pub const ANSWER_TOKENS_MAX: usize = 50_000;
 
@@ -100,6 +100,9 @@ pub const SSE_SESSIONS: usize = 256;
 /// Messages queued in each direction of one HTTP+SSE connection.
 pub const SSE_QUEUE: usize = 256;
 
+/// How long a client may take to tell its roots: its first call about a program waits for it.
+pub const ROOTS: Duration = Duration::from_millis(800);
+
 // HTTP.
 
 /// Bytes of one request's body.
@@ -142,6 +145,19 @@ pub const PROGRAMS_END: Duration = Duration::from_secs(4);
 /// How long the store has to take the last events, which as a rule are a few dozen.
 pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 
+// Servers that `holdpoint tool` starts.
+
+/// How long one lives that nobody needs.
+pub const DETACHED_IDLE: Duration = Duration::from_secs(600);
+/// How long it lives with programs under it that nobody has asked about: they must have been forgotten.
+pub const FORGOTTEN: Duration = Duration::from_secs(12 * 3600);
+/// How long it may take until it answers, which as a rule is a tenth of a second.
+pub const DETACHED_START: Duration = Duration::from_secs(20);
+/// How long it may take to end: everything of "Shutting down", and a loaded machine.
+pub const DETACHED_STOP: Duration = Duration::from_secs(15);
+/// How long `holdpoint stop` waits to hear what is about to end with the server.
+pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
+
 // Sessions.
 
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever
@@ -149,6 +165,10 @@ pub const LAST_EVENTS: Duration = Duration::from_secs(2);
 pub const MAILBOX: usize = 64;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
+/// Processes of one session that are known by name, also after their end: a program may start thousands.
+pub const PROCESSES: usize = 4_096;
+/// How long a process may take to say what it is called.
+pub const TITLE: Duration = Duration::from_secs(1);
 /// How long a program may take to come under control: a cold interpreter on a loaded machine.
 pub const CONNECT: Duration = Duration::from_secs(20);
 /// How long a host may take to take a connection, and what listens there to say what it is.
@@ -270,6 +290,8 @@ pub const PLACES: usize = 16;
 pub const FUNCTION_FILES: usize = 2_000;
 /// Bytes of a file that is looked through: larger ones are bundles and data.
 pub const FUNCTION_BYTES: u64 = 2 * 1024 * 1024;
+/// Scripts that are kept as words and marks, to know what is declared where the program stands.
+pub const SCRIPTS_READ: usize = 4;
 /// Lines before and after one without code that are looked at for one that has.
 pub const NEARBY: u32 = 50;
 /// How many tasks back a stack names what scheduled it.
@@ -326,6 +348,8 @@ pub const SILENCE: Duration = Duration::from_secs(5);
 pub const SILENCE_MAX: Duration = Duration::from_secs(180);
 /// A client that waits begins to within this.
 pub const FIRST_POLL: Duration = Duration::from_secs(3);
+/// How long apps that were paused have to tell how their calls ended, when the server stops.
+pub const LAST_CALLS: Duration = Duration::from_secs(5);
 /// How often apps are looked after.
 pub const LIVENESS_EVERY: Duration = Duration::from_secs(1);
 /// How often old records are dropped.
@@ -350,6 +374,19 @@ pub const ASIDE_BYTES: usize = 64 * 1024;
 /// Characters of a value in a line, and in a list (the wire's 500).
 pub const SHORT_VALUE: usize = 60;
 pub const PRETTY_VALUE: usize = 500;
+/// Digits by which a value may be named at the least: eight are unique among tens of thousands.
+pub const CID_DIGITS: usize = 8;
+/// Values counted that have the same beginning.
+pub const CIDS_COUNTED: usize = 1_000;
+/// Characters of a CID, and of a value, in a record that is shown in short.
+pub const CID_SHOWN: usize = 16;
+pub const VALUE_SHOWN: usize = 80;
+/// Names listed to whoever named none of them.
+pub const NAMES_SHOWN: usize = 20;
+/// Bytes of a name that is said back to whoever made it up.
+pub const NAME_SHOWN: usize = 80;
+/// Digits of an integer that is carried exactly: Python reads no more.
+pub const INTEGER_DIGITS: usize = 4_300;
 /// Bytes after which a call's line names no more arguments.
 pub const CALL_LINE: usize = 300;
 /// Bytes of the new arguments that the record of a changed call keeps; more would be a second copy of a value.
@@ -363,8 +400,9 @@ pub const APPS: usize = 1_024;
 pub const APP_SEEN: Duration = Duration::from_secs(30);
 /// Errors of connections that apps reported (the wire's 500).
 pub const COM_ERRORS: usize = 500;
-/// Calls whose end is told one by one in each window; the rest of them by their number.
-pub const TELL_EACH: u32 = 100;
+/// Calls whose end is told one by one in each window; the rest of them by their number, but for those
+/// that failed or were paused.
+pub const TELL_EACH: u32 = 1_000;
 pub const TELL_WINDOW: Duration = Duration::from_secs(1);
 /// REPL sessions open at once, entries of a transcript, bytes of one output, expressions that wait.
 pub const REPL_SESSIONS: usize = 256;
@@ -389,6 +427,8 @@ pub const TREE_CALLS: usize = 20_000;
 pub const HISTORY: usize = 1_000;
 /// Things shown inside one value (seed 000).
 pub const ATTRIBUTES: usize = 100;
+/// Things shown inside one value of a placeholder (the wire's 50).
+pub const PLACEHOLDER_ATTRIBUTES: usize = 50;
 /// Bytes of one request about a call that are read into memory. What is larger is not captured,
 /// and the app goes on.
 pub const CALL_BODY: usize = BODY_BYTES;

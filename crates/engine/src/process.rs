@@ -147,20 +147,35 @@ impl std::fmt::Display for Exit {
     }
 }
 
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        1 => " (SIGHUP)",
-        2 => " (SIGINT)",
-        3 => " (SIGQUIT)",
-        4 => " (SIGILL)",
-        6 => " (SIGABRT)",
-        7 => " (SIGBUS)",
-        8 => " (SIGFPE)",
-        9 => " (SIGKILL)",
-        11 => " (SIGSEGV)",
-        13 => " (SIGPIPE)",
-        14 => " (SIGALRM)",
-        15 => " (SIGTERM)",
-        _ => "",
-    }
+/// As Linux numbers them on nearly every machine.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        1 => "SIGHUP",
+        2 => "SIGINT",
+        3 => "SIGQUIT",
+        4 => "SIGILL",
+        5 => "SIGTRAP",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        10 => "SIGUSR1",
+        11 => "SIGSEGV",
+        12 => "SIGUSR2",
+        13 => "SIGPIPE",
+        14 => "SIGALRM",
+        15 => "SIGTERM",
+        16 => "SIGSTKFLT",
+        24 => "SIGXCPU",
+        25 => "SIGXFSZ",
+        26 => "SIGVTALRM",
+        27 => "SIGPROF",
+        29 => "SIGIO",
+        30 => "SIGPWR",
+        31 => "SIGSYS",
+        34 => "SIGRTMIN",
+        35..=64 => return format!(" (SIGRTMIN+{})", signal - 34),
+        _ => return String::new(),
+    };
+    format!(" ({name})")
 }

@@ -27,10 +27,10 @@ use self::teller::Teller;
 pub use self::{
     output::{Output, Stream, Text},
     state::{Refusal, Status, Stop},
-    view::{Shown, ThreadRow, View},
+    view::{Passes, Process, Shown, ThreadRow, View},
 };
 use crate::{
-    adapter::Started,
+    adapter::{Runtime, Started},
     attach::Attach,
     backend::{Backend, Binding, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
@@ -48,6 +48,8 @@ pub struct Session {
     pub name: String,
     pub language: &'static str,
     pub origin: Origin,
+    /// What runs it; `None` for a program that we only attached to.
+    pub runtime: Option<Runtime>,
     pub output: Arc<Output>,
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
@@ -133,6 +135,7 @@ impl Session {
             Arc::clone(&breakpoints),
             Arc::clone(&tell),
         );
+        let runtime = started.runtime.take();
         // Ends with the program, or when it is told to stop.
         tokio::spawn(actor.run(started, inbox));
         Arc::new(Session {
@@ -140,6 +143,7 @@ impl Session {
             name,
             language,
             origin,
+            runtime,
             output,
             view,
             commands,
@@ -311,6 +315,33 @@ impl Session {
     /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
     pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
         self.tell.never_hit()
+    }
+
+    /// The tracepoints that are to report here, and how often each did.
+    pub fn passes(&self) -> Vec<Passes> {
+        self.tell.passes()
+    }
+
+    /// A process of the session, also one that has ended.
+    pub fn process(&self, target: TargetId) -> Option<Process> {
+        self.tell.process(target)
+    }
+
+    /// Asks a process what it is called, if nobody has.
+    pub async fn learn_title(&self, target: TargetId) {
+        let is_known = self.process(target).is_none_or(|it| it.title.is_some());
+        if is_known || target == TargetId::MAIN {
+            return;
+        }
+        let Ok(backend) = self.backend(target) else { return };
+        if let Ok(Ok(title)) = tokio::time::timeout(limits::TITLE, backend.title()).await {
+            self.tell.titled(target, &title);
+        }
+    }
+
+    /// How many processes there were so far.
+    pub fn processes(&self) -> usize {
+        self.tell.processes()
     }
 
     /// A thread's name, as its process knows it now.

@@ -12,6 +12,7 @@ use holdpoint_engine::{callpoints::Retention, engine::Engine, ids::Seq, memory::
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    activity::Activity,
     catalogue::Catalogue,
     clients::Clients,
     home,
@@ -30,6 +31,7 @@ pub(crate) struct App(Arc<Shared>);
 
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
+    pub(crate) activity: Activity,
     pub(crate) clients: Clients,
     pub(crate) catalogue: Catalogue,
     pub(crate) told: Told,
@@ -64,6 +66,7 @@ impl App {
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,
+            activity: Activity::new(),
             catalogue,
             told: Told::default(),
             written: Written::default(),

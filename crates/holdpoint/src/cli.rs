@@ -5,7 +5,11 @@ use std::{net::IpAddr, path::PathBuf, process::ExitCode, time::Duration};
 use anyhow::Context as _;
 use clap::{Args, Parser, Subcommand};
 
-use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, setup, store};
+use holdpoint_engine::limits;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use crate::inject;
+use crate::{client, demo, docs, doctor, guard, mcp, out, run, serve, servers, setup, store};
 
 /// The debugger for AI agents and the people beside them.
 ///
@@ -42,29 +46,40 @@ enum Command {
         /// As JSON, with input schemas, as MCP clients see them
         #[arg(long)]
         json: bool,
-        /// What each toolset and each tool costs a client at its start, in bytes and tokens
-        #[arg(long, conflicts_with = "json")]
-        sizes: bool,
         /// Instead: the clients that are known, what each shows its model, and where that was seen
         #[arg(long)]
         clients: bool,
+        /// What each toolset and each tool costs a client at its start, in bytes and tokens
+        #[arg(long, conflicts_with = "json")]
+        sizes: bool,
         #[command(flatten)]
         toolset: Toolset,
     },
-    /// Call a tool of a running server and print its text
+    /// Call a tool and print its text; no set-up needed
     ///
-    /// Exit code 1 when the tool fails. Example: holdpoint tool timeline_query '{"limit": 5}'
+    /// Where no server runs for this folder, one is started that ends after ten idle minutes: programs
+    /// live on between calls, `holdpoint stop` ends it. Exit code 1 when the tool fails, 2 when the
+    /// command is wrong. Examples: holdpoint tool debug_probe '{"program": "app.py", "line": 7}'
+    /// or holdpoint tool timeline_query limit=5
     Tool {
         /// The tool's name; `holdpoint tools` lists them
         name: String,
-        /// Its parameters as a JSON object; `-` reads them from stdin
-        #[arg(default_value = "{}")]
-        arguments: String,
+        /// Its parameters: a JSON object, `-` to read that from stdin, or `name=value` for each
+        arguments: Vec<String>,
         #[command(flatten)]
         server: ServerArgs,
         /// Print the structured answer as JSON instead of the text
         #[arg(long)]
         json: bool,
+        /// How long a server that is started may be idle
+        #[arg(long, hide = true, env = "HOLDPOINT_END_IDLE", value_parser = seconds)]
+        end_idle: Option<Duration>,
+    },
+    /// End the server that `holdpoint tool` started for this folder, with every program under it
+    Stop {
+        /// Those of every folder
+        #[arg(long)]
+        all: bool,
     },
     /// Start a Python app with its calls recorded, without editing it
     ///
@@ -88,11 +103,14 @@ enum Command {
     /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
     Setup {
         /// The agent
-        #[arg(value_enum)]
-        client: setup::ClientName,
+        #[arg(value_parser = setup::clients::parser())]
+        agent: &'static setup::clients::Client,
         /// Merge into the agent's configuration file, keeping what is there, with a backup
         #[arg(long)]
         write: bool,
+        /// Write the skill, which says when to reach for which tool, where the agent reads skills
+        #[arg(long)]
+        skill: bool,
     },
     /// Show what Holdpoint does, end to end, on this machine
     Demo {
@@ -111,6 +129,10 @@ enum Command {
         #[arg(last = true)]
         command: Vec<std::ffi::OsString>,
     },
+    /// Call a function of a library inside a process that runs
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    #[command(hide = true)]
+    Inject { pid: i32, library: PathBuf, function: String, text: String },
     /// Write the generated reference
     #[command(hide = true)]
     Docs {
@@ -144,6 +166,12 @@ pub(crate) struct ServeArgs {
     /// Record what is said to and by debug adapters in this file, one JSON per line
     #[arg(long, env = "HOLDPOINT_DAP_LOG", value_name = "FILE")]
     pub(crate) dap_log: Option<PathBuf>,
+    /// End after this many seconds without a call, a program or an app's call
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) end_idle: Option<Duration>,
+    /// Leave the terminal and say on stdout when ready: what `holdpoint tool` starts
+    #[arg(long, hide = true)]
+    pub(crate) detached: bool,
     #[command(flatten)]
     pub(crate) toolset: Toolset,
     /// Whether answers carry JSON beside their text
@@ -173,7 +201,7 @@ pub(crate) struct Toolset {
 /// Which running server to talk to.
 #[derive(Args)]
 pub(crate) struct ServerArgs {
-    /// The server's address; without it, the one that started last on this machine
+    /// The server's address; without it, the one that runs for this folder
     #[arg(long, env = "HOLDPOINT_URL")]
     pub(crate) url: Option<String>,
     /// The server's bearer token, when it has one
@@ -192,24 +220,30 @@ impl Cli {
                 let stdio = if keep_alive { serve::Stdio::Beside } else { serve::Stdio::Leads };
                 serve::run(serve, stdio)
             }
-            Command::Tools { sizes: true, toolset, .. } => docs::print_sizes(&toolset.toolset),
             Command::Tools { json, clients: true, .. } => docs::print_clients(json),
+            Command::Tools { sizes: true, toolset, .. } => docs::print_sizes(&toolset.toolset),
             Command::Tools { json, toolset, .. } => docs::print_tools(&toolset.toolset, json),
-            Command::Tool { name, arguments, server, json } => {
-                client::run(&name, &arguments, &server, json)
+            Command::Tool { name, arguments, server, json, end_idle } => {
+                let idle = end_idle.unwrap_or(limits::DETACHED_IDLE);
+                client::run(&name, &arguments, &server, json, idle)
             }
+            Command::Stop { all } => servers::stop::run(all),
             Command::Run { watch, server, command } => run::run(&watch, &server, &command),
             Command::Store(args) => store::run(args),
             Command::Doctor => {
                 let well = doctor::run(&mut std::io::stdout()).context("doctor")?;
                 Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
             }
-            Command::Setup { client, write } => {
-                setup::run(client, write, &mut std::io::stdout())?;
+            Command::Setup { agent, write, skill } => {
+                setup::run(agent, setup::Wish { write, skill }, &mut std::io::stdout())?;
                 Ok(ExitCode::SUCCESS)
             }
             Command::Demo { exit, port } => demo::run(port, exit),
             Command::Guard { parent, command } => guard::run(&command, parent),
+            #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+            Command::Inject { pid, library, function, text } => {
+                inject::run(pid, &library, &function, &text)
+            }
             Command::Docs { page } => {
                 out::line(docs::page(page)?.trim_end());
                 Ok(ExitCode::SUCCESS)

@@ -1,86 +1,188 @@
-//! `holdpoint tool`: one call of a running server from a shell, over its streamable HTTP.
+//! `holdpoint tool`: one call from a shell, over a server's streamable HTTP.
+//!
+//! Whoever has a shell has every tool: where no server runs for this folder, one is started that
+//! outlives the call, so that a program launched by one command is there for the next.
 
-use std::{io::Read as _, process::ExitCode, time::Duration};
+mod arguments;
+
+use std::{path::Path, process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::limits;
+use holdpoint_engine::{failure::Code, limits};
 use rmcp::{
-    ServiceExt as _,
+    RoleClient, ServiceExt as _,
     model::{
-        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientRequest, Implementation,
-        InitializeRequestParams, JsonObject, Request, RequestMetaObject, ServerResult,
+        CallToolRequestMethod, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
+        ClientCapabilities, ClientRequest, Implementation, InitializeRequestParams, JsonObject,
+        Request, RequestMetaObject, ServerResult,
     },
-    service::PeerRequestOptions,
+    service::{PeerRequestOptions, RunningService},
     transport::{
         StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
+use serde_json::json;
 
 use crate::{
     app::{SHELL, VERSION},
+    catalogue::Catalogue,
     cli::ServerArgs,
     home,
     http::port_file,
     mcp::STRUCTURED,
     out,
     serve::runtime,
+    servers::{self, Server, start},
 };
+
+/// The tool behind which a server has those that it does not list.
+const MORE: &str = "more_tools";
+/// The exit code of a command that was written wrongly, as clap's own.
+const USAGE: u8 = 2;
+/// The exit code of what was interrupted, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+type CallRequest = Request<CallToolRequestMethod, CallToolRequestParams>;
+type Connected = RunningService<RoleClient, InitializeRequestParams>;
 
 pub(crate) fn run(
     name: &str,
-    arguments: &str,
+    arguments: &[String],
     server: &ServerArgs,
     json: bool,
+    idle: Duration,
 ) -> anyhow::Result<ExitCode> {
-    let arguments = parse(arguments)?;
-    let url = address(server.url.as_deref())?;
-    let result = runtime()?.block_on(call(&url, server.token.as_deref(), name, arguments, json))?;
-    if json {
-        out::line(serde_json::to_string_pretty(&result.structured_content)?);
-    } else {
-        for text in result.content.iter().filter_map(|block| block.as_text()) {
-            out::line(&text.text);
+    let catalogue = Catalogue::ours(&[])?;
+    let schema = catalogue.tool(name).ok().map(|tool| tool.schema());
+    let mut arguments = match arguments::read(arguments, schema) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            out::error(&format!("{error:#}"));
+            return Ok(ExitCode::from(USAGE));
         }
-    }
+    };
+    let here = std::env::current_dir().context("the current folder is gone")?;
+    let answer = runtime()?.block_on(async {
+        let found = find(server.url.as_deref(), &here, idle).await?;
+        if found.folder.as_deref().is_some_and(|folder| folder != here) {
+            arguments::place(&mut arguments, schema, &here);
+        }
+        let call = |request| call(&found.url, server.token.as_deref(), request);
+        let answer = call(request(name, arguments.clone(), json)).await?;
+        match &answer {
+            // An agent's server lists few tools and has the others behind one.
+            Some(result) if schema.is_some() && is_unknown_there(result) => {
+                let wrapped = json!({ "name": name, "arguments": arguments });
+                let wrapped = wrapped.as_object().cloned().unwrap_or_default();
+                call(request(MORE, wrapped, json)).await
+            }
+            _ => Ok(answer),
+        }
+    })?;
+    let Some(result) = answer else {
+        out::error("interrupted; the call was cancelled");
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    show(&result, json)?;
     let failed = result.is_error.unwrap_or_default();
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-fn parse(arguments: &str) -> anyhow::Result<JsonObject> {
-    let mut read = String::new();
-    let text = if arguments == "-" {
-        std::io::stdin().read_to_string(&mut read).context("cannot read stdin")?;
-        &read
-    } else {
-        arguments
-    };
-    serde_json::from_str(text)
-        .context("the parameters are not a JSON object\nhint: quote them, as in '{\"limit\": 5}'")
+fn is_unknown_there(result: &CallToolResult) -> bool {
+    let unknown = format!("[{}]", Code::UnknownTool.as_str());
+    let mut texts = result.content.iter().filter_map(|block| block.as_text());
+    texts.any(|text| text.text.starts_with(&unknown))
 }
 
-/// The given server, else the one that started last on this machine.
-fn address(url: Option<&str>) -> anyhow::Result<String> {
+fn show(result: &CallToolResult, json: bool) -> anyhow::Result<()> {
+    if json {
+        out::line(serde_json::to_string_pretty(&result.structured_content)?);
+        return Ok(());
+    }
+    for text in result.content.iter().filter_map(|block| block.as_text()) {
+        out::line(&text.text);
+    }
+    Ok(())
+}
+
+struct Found {
+    url: String,
+    /// Where the server takes relative paths from, when that is known.
+    folder: Option<std::path::PathBuf>,
+}
+
+/// The given server, else the one that runs for this folder, else a new one.
+async fn find(url: Option<&str>, here: &Path, idle: Duration) -> anyhow::Result<Found> {
     if let Some(url) = url {
         let bare = url.trim_end_matches('/').trim_end_matches("/mcp");
-        return Ok(format!("{bare}/mcp"));
+        return Ok(Found { url: bare.to_owned(), folder: None });
     }
-    let file = home::port_file().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
-    match port_file::read(&file) {
-        Some(port) => Ok(format!("http://127.0.0.1:{port}/mcp")),
-        None => bail!(
-            "no server is running (no port in {})\nhint: start one with `holdpoint serve`, or pass --url",
-            file.display()
-        ),
-    }
+    let running = servers::running();
+    let known = servers::choose(&running, here, &servers::project(here)).cloned();
+    let server = match (known, unentered(&running)) {
+        (Some(server), _) => server,
+        (None, Some(url)) => return Ok(Found { url, folder: None }),
+        (None, None) => start::find_or_start(here, idle).await?,
+    };
+    Ok(Found { url: server.url(), folder: Some(server.folder) })
 }
 
+/// A server that wrote its port and did not enter itself: an older one, or one that could not.
+fn unentered(running: &[Server]) -> Option<String> {
+    let port = port_file::read(&home::port_file()?)?;
+    let is_entered = running.iter().any(|server| server.port == port);
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let answers = || std::net::TcpStream::connect_timeout(&address, limits::HEALTH_ANSWER).is_ok();
+    (!is_entered && answers()).then(|| format!("http://127.0.0.1:{port}"))
+}
+
+fn request(name: &str, arguments: JsonObject, json: bool) -> CallRequest {
+    let mut request =
+        Request::new(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments));
+    if json {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(STRUCTURED.to_owned(), true.into());
+        request.extensions.insert(meta);
+    }
+    request
+}
+
+/// The result; none when it was interrupted.
 async fn call(
     url: &str,
     token: Option<&str>,
-    name: &str,
-    arguments: JsonObject,
-    json: bool,
-) -> anyhow::Result<CallToolResult> {
+    request: CallRequest,
+) -> anyhow::Result<Option<CallToolResult>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    let url = format!("{url}/mcp");
+    let server = tokio::select! {
+        connected = connect(&url, token) => connected?,
+        _ = interrupt.recv() => return Ok(None),
+    };
+    let request = ClientRequest::CallToolRequest(request);
+    // The server keeps the deadline; this is for one that is gone.
+    let patience = limits::TOOL_TIMEOUT_MAX + limits::TOOL_GRACE;
+    let options = PeerRequestOptions::with_timeout(patience);
+    let asked = server.send_request_with_option(request, options).await?;
+    let id = asked.id.clone();
+    let answer = tokio::select! {
+        answer = asked.await_response() => Some(answer?),
+        _ = interrupt.recv() => None,
+    };
+    if answer.is_none() {
+        let cancelled = CancelledNotificationParam::new(Some(id), Some("interrupted".to_owned()));
+        server.notify_cancelled(cancelled).await.context("cancelling the call")?;
+    }
+    server.cancel().await.context("closing the connection")?;
+    match answer {
+        None => Ok(None),
+        Some(ServerResult::CallToolResult(result)) => Ok(Some(result)),
+        Some(other) => bail!("the server answered something else than a tool's result: {other:?}"),
+    }
+}
+
+async fn connect(url: &str, token: Option<&str>) -> anyhow::Result<Connected> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url);
     if let Some(token) = token {
         config = config.auth_header(token);
@@ -91,25 +193,8 @@ async fn call(
         Implementation::new(SHELL, VERSION),
     );
     let connected = tokio::time::timeout(Duration::from_secs(10), me.serve(transport)).await;
-    let server = connected
+    connected
         .context("timed out")
         .and_then(|connected| connected.map_err(anyhow::Error::from))
-        .with_context(|| format!("no Holdpoint answers at {url}"))?;
-    let request = CallToolRequestParams::new(name.to_owned()).with_arguments(arguments);
-    let mut request = Request::new(request);
-    if json {
-        let mut meta = RequestMetaObject::default();
-        meta.insert(STRUCTURED.to_owned(), true.into());
-        request.extensions.insert(meta);
-    }
-    let request = ClientRequest::CallToolRequest(request);
-    // The server keeps the deadline; this is for one that is gone.
-    let patience = limits::TOOL_TIMEOUT_MAX + limits::TOOL_GRACE;
-    let options = PeerRequestOptions::with_timeout(patience);
-    let answer = server.send_request_with_option(request, options).await?.await_response().await?;
-    server.cancel().await.context("closing the connection")?;
-    match answer {
-        ServerResult::CallToolResult(result) => Ok(result),
-        other => bail!("the server answered something else than a tool's result: {other:?}"),
-    }
+        .with_context(|| format!("no Holdpoint answers at {url}"))
 }

@@ -113,7 +113,8 @@ async fn serve_fixtures(app: App, port: u16) -> anyhow::Result<()> {
     let stage = STAGE.get_or_init(Stage::default);
     let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let listeners = listen::bind(host, port).await.context("no port could be bound")?;
-    let served = serve::Served::start(&app, Guard::new(Vec::new(), None), listeners, true)?;
+    let mut served = serve::Served::start(&app, Guard::new(Vec::new(), None), listeners, true)?;
+    served.announce(&app);
     let url = app.base_url().context("HTTP does not listen")?;
     out::line(format_args!("conformance server on {url}/mcp"));
     let reason = signals.next().await;

@@ -44,7 +44,7 @@ async fn play(port: u16, exit: bool) -> anyhow::Result<()> {
     out::line(format_args!("\n── Yours now ──\nThe page: {}/", stage.url));
     out::line("To give it to Claude Code, put this into .mcp.json of your project");
     out::line("(`holdpoint setup --help` lists the other agents):\n");
-    out::line(setup::snippet(setup::ClientName::ClaudeCode)?.trim_end());
+    out::line(setup::snippet("claude-code")?.trim_end());
     if exit {
         return stage.close().await;
     }

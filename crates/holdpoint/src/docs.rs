@@ -38,6 +38,11 @@ pub(crate) fn print_tools(toolset: &[String], json: bool) -> anyhow::Result<Exit
         out::line(serde_json::to_string_pretty(catalogue.list())?);
         return Ok(ExitCode::SUCCESS);
     }
+    out::line(
+        "Call one by `holdpoint tool NAME '{json}'`. It needs no set-up: where no server runs, one is \
+         started for this folder; it keeps your programs between calls and ends after ten idle minutes \
+         or by `holdpoint stop`.\n",
+    );
     let width = catalogue.tools().map(|tool| tool.entry.name.len()).max().unwrap_or_default();
     for tool in catalogue.tools() {
         let entry = tool.entry;
@@ -46,28 +51,6 @@ pub(crate) fn print_tools(toolset: &[String], json: bool) -> anyhow::Result<Exit
         if !names.is_empty() {
             out::line(format_args!("{:width$}  {}", "", names.join(", ")));
         }
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// `holdpoint tools --sizes`: what each toolset and each tool costs a client at its start.
-pub(crate) fn print_sizes(toolset: &[String]) -> anyhow::Result<ExitCode> {
-    out::line(format_args!("{:32} {:>5} {:>7} {:>7}", "toolset", "tools", "bytes", "tokens"));
-    let sets = ["all"].into_iter().chain(TOOLSETS.iter().map(|set| set.name));
-    for name in sets {
-        let tools: Vec<McpTool> = listed(&[name.to_owned()])?;
-        let bytes = list_bytes(&tools)?;
-        let tokens = tokens(bytes);
-        out::line(format_args!("{name:32} {:>5} {bytes:>7} {tokens:>7}", tools.len()));
-    }
-    out::line("");
-    out::line(format_args!("{:32} {:>5} {:>7} {:>7}  in", "tool", "", "bytes", "tokens"));
-    for tool in listed(toolset)? {
-        let bytes = serde_json::to_string(&tool)?.len();
-        let sets = TOOLSETS.iter().filter(|set| set.tools.contains(&tool.name.as_ref()));
-        let sets: Vec<&str> = sets.map(|set| set.name).collect();
-        let (name, tokens, sets) = (&tool.name, tokens(bytes), sets.join(", "));
-        out::line(format!("{name:32} {:>5} {bytes:>7} {tokens:>7}  {sets}", "").trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -92,6 +75,28 @@ pub(crate) fn print_clients(json: bool) -> anyhow::Result<ExitCode> {
         let shows = it.shows.as_str().replace('_', " ");
         out::line(format_args!("{} ({}): of both it shows {shows}{limit}", it.title, it.versions));
         out::line(format_args!("    {}; seen in {}", it.names.join(", "), it.evidence));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `holdpoint tools --sizes`: what each toolset and each tool costs a client at its start.
+pub(crate) fn print_sizes(toolset: &[String]) -> anyhow::Result<ExitCode> {
+    out::line(format_args!("{:32} {:>5} {:>7} {:>7}", "toolset", "tools", "bytes", "tokens"));
+    let sets = ["all"].into_iter().chain(TOOLSETS.iter().map(|set| set.name));
+    for name in sets {
+        let tools: Vec<McpTool> = listed(&[name.to_owned()])?;
+        let bytes = list_bytes(&tools)?;
+        let tokens = tokens(bytes);
+        out::line(format_args!("{name:32} {:>5} {bytes:>7} {tokens:>7}", tools.len()));
+    }
+    out::line("");
+    out::line(format_args!("{:32} {:>5} {:>7} {:>7}  in", "tool", "", "bytes", "tokens"));
+    for tool in listed(toolset)? {
+        let bytes = serde_json::to_string(&tool)?.len();
+        let sets = TOOLSETS.iter().filter(|set| set.tools.contains(&tool.name.as_ref()));
+        let sets: Vec<&str> = sets.map(|set| set.name).collect();
+        let (name, tokens, sets) = (&tool.name, tokens(bytes), sets.join(", "));
+        out::line(format!("{name:32} {:>5} {bytes:>7} {tokens:>7}  {sets}", "").trim_end());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,9 @@ pub(crate) fn run(command: &[OsString], parent: i32) -> anyhow::Result<ExitCode>
             // Ends us the same way, without a second core dump.
             let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
             rustix::process::setrlimit(rustix::process::Resource::Core, none).unwrap_or_default();
-            signal_hook::low_level::emulate_default_handler(signal)?;
+            // It knows no real-time signals; those end a process that has no handler for them.
+            signal_hook::low_level::emulate_default_handler(signal)
+                .or_else(|_| signal_hook::low_level::raise(signal))?;
             Ok(ExitCode::FAILURE)
         }
         (None, None) => Ok(ExitCode::FAILURE),

@@ -7,6 +7,11 @@ pub(crate) fn folder() -> Option<PathBuf> {
     set.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".holdpoint")))
 }
 
+/// Where running servers enter themselves, and those that `holdpoint tool` started keep their logs.
+pub(crate) fn servers() -> Option<PathBuf> {
+    Some(folder()?.join("servers"))
+}
+
 /// Holds the port of the server that started last and still runs.
 pub(crate) fn port_file() -> Option<PathBuf> {
     Some(folder()?.join("port"))

@@ -53,8 +53,9 @@ fn endpoints() -> OpenApiRouter<App> {
         .routes(routes!(index::index))
         .routes(routes!(health::healthz))
         .routes(routes!(events::events))
-        .routes(routes!(debug_client::debug_client))
-        .routes(routes!(debug_client::debug_client_part))
+        .routes(routes!(debug_client::module))
+        .routes(routes!(debug_client::script))
+        .routes(routes!(debug_client::types))
 }
 
 /// What apps and whoever decides about their calls ask (seed 000). Bodies are bounded where they are read.

@@ -1,5 +1,6 @@
 //! Holdpoint: the debugger for AI agents and the people beside them.
 
+mod activity;
 mod app;
 mod catalogue;
 mod cli;
@@ -13,10 +14,14 @@ mod doctor;
 mod guard;
 mod home;
 mod http;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod inject;
 mod mcp;
 mod out;
+mod root;
 mod run;
 mod serve;
+mod servers;
 mod setup;
 mod store;
 mod told;

@@ -6,6 +6,7 @@
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
 pub(crate) mod agents;
+mod exact;
 pub(crate) mod http;
 mod news;
 pub(crate) mod notify;
@@ -49,7 +50,9 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, VERSION},
     clients::{Guard, Transport},
+    root::{self, Root},
     tool::{self, Caller, Meta, Reply, Shape},
+    tools::callpoint,
 };
 
 /// A request's own word on whether it wants data beside the text: true or false.
@@ -82,6 +85,7 @@ pub(crate) struct Handler {
     transport: Transport,
     /// Set when the client names itself. A single stateless HTTP request never does.
     client: OnceLock<Guard>,
+    root: Root,
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
     begins: notify::Begins,
@@ -103,6 +107,7 @@ impl Handler {
             app,
             transport,
             client: OnceLock::new(),
+            root: Root::default(),
             wishes: Arc::default(),
             begins: notify::Begins::default(),
             outlet: None,
@@ -291,8 +296,10 @@ impl ServerHandler for Handler {
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
         let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
+        let root = self.root.of(&context.peer, &name).await;
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
-        let result = Box::pin(self.run_tool(request, caller)).await;
+        let result = Box::pin(root::within(root, self.run_tool(request, caller))).await;
+        let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }

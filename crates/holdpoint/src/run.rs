@@ -16,7 +16,13 @@ use std::{
 
 use anyhow::{Context as _, bail};
 
-use crate::{app::VERSION, cli::ServerArgs, home, http::port_file};
+use crate::{
+    app::VERSION,
+    cli::ServerArgs,
+    home,
+    http::port_file,
+    servers::{self, Server},
+};
 
 /// A server on this machine accepts at once or not at all.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -64,7 +70,8 @@ pub(crate) fn run(
     let [program, arguments @ ..] = command else {
         bail!("no command\nhint: holdpoint run --watch 'pkg.module:func' -- python app.py");
     };
-    find_server(server.url.as_deref())?;
+    let url = server.url.clone().or_else(of_this_folder);
+    find_server(url.as_deref())?;
     let home = home::folder().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
     let folder = home.join("clients").join(format!("python-{VERSION}"));
     unpack(&folder)
@@ -74,7 +81,7 @@ pub(crate) fn run(
     if !watch.is_empty() {
         command.env("HOLDPOINT_WATCH", watch.join(","));
     }
-    if let Some(url) = &server.url {
+    if let Some(url) = &url {
         command.env("HOLDPOINT_URL", url);
     }
     if let Some(token) = &server.token {
@@ -83,6 +90,13 @@ pub(crate) fn run(
     // It only comes back when the program could not be started.
     let error = command.exec();
     Err(error).with_context(|| format!("cannot start `{}`", program.display()))
+}
+
+/// The server of this folder, which need not be the one that the port file names.
+fn of_this_folder() -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let running = servers::running();
+    servers::choose(&running, &here, &servers::project(&here)).map(Server::url)
 }
 
 /// An app under a debugger that nobody serves would run unseen; so this is said before it starts.

@@ -11,11 +11,13 @@ use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    activity,
     app::App,
     catalogue::Catalogue,
     cli::ServeArgs,
     http::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
-    mcp,
+    mcp, out,
+    servers::{self, Server, Starter},
 };
 
 /// The port we ask for first (seed 000).
@@ -32,6 +34,10 @@ pub(crate) enum Stdio {
 }
 
 pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
+    if args.detached {
+        // The end of the shell that started us is not ours. Who leads a group already has none above.
+        rustix::process::setsid().map(drop).unwrap_or_default();
+    }
     start_logging(args.log_level.as_deref(), stdio)?;
     check_exposure(args.host, args.token.as_deref())?;
     let catalogue = Catalogue::ours(&args.toolset.toolset)?;
@@ -63,10 +69,26 @@ async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCo
         }
         Err(error) => bail!("no port from {} on could be bound: {error}", args.port),
     };
+    let starter = match (args.detached, stdio) {
+        (true, _) => Starter::Tool,
+        (false, Stdio::Off) => Starter::Person,
+        (false, Stdio::Beside | Stdio::Leads) => Starter::Agent,
+    };
     let mut served = Served::start(&app, guard, listeners, args.mcp_sse)?;
+    if is_for_everybody(starter) {
+        served.announce(&app);
+    }
+    let _entered = enter(&app, starter);
     let stdin_ended = served.serve_stdio(&app, stdio);
+    let idle = async {
+        match args.end_idle {
+            Some(patience) => activity::idle(&app, patience).await,
+            None => std::future::pending().await,
+        }
+    };
     let (reason, mut hurries) = tokio::select! {
         reason = signals.next() => (reason, 1),
+        () = idle => ("nobody needs it", 1),
         // A client that closes our stdin often sends a signal along; that is one wish, not two.
         () = stdin_ended => ("stdin ended", 2),
     };
@@ -83,11 +105,29 @@ async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCo
     }
 }
 
+/// Where shells look for a server. One that `holdpoint tool` started says there that it is ready.
+fn enter(app: &App, starter: Starter) -> Option<servers::Entered> {
+    let server = Server::here(app.http.get()?.first()?.port(), starter);
+    let entered = server.enter();
+    if starter == Starter::Tool
+        && let Ok(line) = serde_json::to_string(&server)
+    {
+        out::line(line);
+    }
+    entered
+}
+
+/// Whether the port file is to name this server. Where a person or an agent has one running, apps go on
+/// finding that, and only this folder's shells find the one that a tool started.
+fn is_for_everybody(starter: Starter) -> bool {
+    starter != Starter::Tool || servers::running().is_empty()
+}
+
 /// HTTP, and MCP on stdio, under way.
 pub(crate) struct Served {
     tasks: JoinSet<()>,
     /// Taken away at the end, after the last answer.
-    _port_files: Option<PortFiles>,
+    port_files: Option<PortFiles>,
 }
 
 impl Served {
@@ -99,7 +139,6 @@ impl Served {
     ) -> anyhow::Result<Served> {
         let addresses =
             listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
-        let port_files = addresses.first().map(|address| PortFiles::write(address.port()));
         app.http.get_or_init(|| addresses);
         if let Some(url) = app.base_url() {
             tracing::info!("listening on {url}");
@@ -110,7 +149,13 @@ impl Served {
             // Ended by the shutdown token, awaited or aborted in `stop`.
             tasks.spawn(Arc::clone(&lanes).serve(listener));
         }
-        Ok(Served { tasks, _port_files: port_files })
+        Ok(Served { tasks, port_files: None })
+    }
+
+    /// Writes the port where clients look for it.
+    pub(crate) fn announce(&mut self, app: &App) {
+        let port = app.http.get().and_then(|addresses| Some(addresses.first()?.port()));
+        self.port_files = port.map(PortFiles::write);
     }
 
     /// Serves stdin and stdout. What is returned ends when the process is to end with stdin; else never.
@@ -139,11 +184,11 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     if tokio::time::timeout(limits::PROGRAMS_END, app.engine.sessions.stop_all()).await.is_err() {
         tracing::debug!("a program took too long to end; its guard sees to it");
     }
+    // Whoever is paused goes on, and is heard out: an app must neither hang nor end because its debugger went.
+    if let Some(callpoints) = app.engine.opened_callpoints() {
+        callpoints.close().await;
+    }
     let farewell = async {
-        // Whoever is paused goes on: an app must not hang because its debugger went.
-        if let Some(callpoints) = app.engine.opened_callpoints() {
-            callpoints.close().await;
-        }
         app.told.everyone(last.max(app.engine.log.head())).await;
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}

@@ -79,6 +79,8 @@ pub(crate) trait Tool: 'static {
     /// The tools of seed 000 say everything in JSON, failures too, and pass over parameters that they do
     /// not know, with a note.
     const SPEAKS_JSON: bool = false;
+    /// Parameters with which such a tool is one of the line breakpoints', and speaks as they do.
+    const WORDS_WITH: &'static [&'static str] = &[];
     /// What must hold before `run`.
     type Scope: Scope;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
@@ -117,6 +119,7 @@ pub(crate) struct Entry {
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
     speaks_json: bool,
+    words_with: &'static [&'static str],
     schema: fn() -> JsonObject,
     publish: fn(&JsonObject, Size) -> JsonObject,
     run: fn(Call, JsonObject) -> BoxFuture<'static, Result<Reply, Failure>>,
@@ -133,6 +136,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         timeout: T::TIMEOUT,
         grace: T::GRACE,
         speaks_json: T::SPEAKS_JSON,
+        words_with: T::WORDS_WITH,
         schema: schema_of::<T>,
         publish: schema::published,
         run: run::<T>,
@@ -143,6 +147,12 @@ impl Entry {
     /// `server_status` → `server`.
     pub(crate) fn family(&self) -> &'static str {
         self.name.split_once('_').map_or(self.name, |(family, _)| family)
+    }
+
+    /// Whether a call with these parameters is answered in JSON, failures too.
+    fn speaks_json(&self, arguments: &JsonObject) -> bool {
+        let given = |name: &&str| arguments.get(*name).is_some_and(|value| !value.is_null());
+        self.speaks_json && !self.words_with.iter().any(given)
     }
 
     /// A schema that no type of ours makes, for the conformance suite's fixtures.
@@ -197,9 +207,11 @@ pub(crate) async fn call(
     caller: Caller,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
+    let speaks_json = entry.speaks_json(&arguments);
     let app = caller.app.clone();
+    let _under_way = app.activity.begin();
     let done = match enter(entry, schema, caller, arguments).await {
-        Err(failure) if entry.speaks_json => Ok(Reply::Refused(refused(&failure))),
+        Err(failure) if speaks_json => Ok(Reply::Refused(refused(&failure))),
         done => done,
     };
     app.catalogue.mentions.retell(done)
@@ -212,11 +224,11 @@ async fn enter(
     mut arguments: JsonObject,
 ) -> Result<Reply, Failure> {
     params::bounded(&arguments)?;
+    let speaks_json = entry.speaks_json(&arguments);
     // To most models an explicit null means "not given"; but a result of `null` is one.
-    arguments
-        .retain(|name, value| !value.is_null() || (entry.speaks_json && name == "fake_result"));
+    arguments.retain(|name, value| !value.is_null() || (speaks_json && name == "fake_result"));
     params::rename(entry, &mut arguments)?;
-    let ignored = match entry.speaks_json {
+    let ignored = match speaks_json {
         true => params::pass_over(entry, schema, &mut arguments)?,
         false => None,
     };
@@ -227,10 +239,10 @@ async fn enter(
     let gone = caller.gone.clone();
     let shape = caller.shape;
     let budget = if shape == Shape::Perhaps { common.budget.halved() } else { common.budget };
-    let call = Call::new(caller, budget, common.session);
+    let mut call = Call::new(caller, budget, common.session);
+    call.asked_budget = common.asked_budget;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
-    let engine = std::sync::Arc::clone(&call.app.engine);
     let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name, promised);
     let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
@@ -240,7 +252,8 @@ async fn enter(
         biased;
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
-            let done = done.map(|it| it.with_note(ignored).with_note(engine.take_restored()));
+            let restored = app.engine.take_restored();
+            let done = done.map(|it| it.with_note(ignored).with_note(restored));
             // Before it is cut: said otherwise it may be longer.
             let done = app.catalogue.mentions.retell(done);
             let done = done.map(|reply| reply.within(common.budget, shape));

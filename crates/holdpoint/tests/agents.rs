@@ -1,5 +1,10 @@
 //! What the model of each known client is shown: the client's own way from a result to its model is walked
 //! with the answers of every tool. `holdpoint tools --clients --json` says whose way is which.
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop where it stands"
+)]
 
 use std::process::Command;
 

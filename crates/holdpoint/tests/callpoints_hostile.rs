@@ -214,6 +214,121 @@ fn what_is_no_call_is_refused_with_a_reason() {
     assert!(process.rss_kb() < 100 * 1024, "{} kB", process.rss_kb());
 }
 
+/// What JSON libraries write and others do not read: Python escapes lone surrogates (the name of a file
+/// that is no UTF-8 has them) and writes what is no number as it is.
+const ODD: &[&[u8]] = &[
+    br#""bad caf\udce9""#,
+    br#""\ud83d""#,
+    br#""\uDE00\ud83d\ud83d\ude00""#,
+    br#""\\\udce9\"""#,
+    br#""\u0000\ufdd0""#,
+    b"\"wtf \xed\xb3\xa9 and latin \xe9\"",
+    b"\"a\ttab and a\nline\"",
+    b"NaN",
+    b"-Infinity",
+    b"1e999",
+    b"1180591620717411303425",
+    b"[[Infinity], {\"a\": NaN}]",
+];
+
+/// A body with one of them in each place where an app says something.
+fn odd_bodies(wire: &Wire, odd: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let who = format!("\"process_pid\": {}, \"process_start_time\": {:?}", wire.pid, wire.start);
+    let mut all = Vec::new();
+    let mut add = |path: &'static str, body: &str| {
+        let (before, after) = body.split_once("@").unwrap();
+        let after = after.replace("WHO", &who);
+        let before = before.replace("WHO", &who);
+        all.push((path, [before.as_bytes(), odd, after.as_bytes()].concat()));
+    };
+    for field in ["signature", "page_url", "thread_id", "thread_name", "task", "other", "args"] {
+        let body = format!("{{\"method_name\": \"f\", WHO, \"{field}\": @}}");
+        add("/api/call/start", &body);
+    }
+    add("/api/call/start", r#"{"method_name": @, WHO}"#);
+    add("/api/call/start", r#"{WHO, "call_site": {"timestamp": @, "stack_trace": []}}"#);
+    add(
+        "/api/call/start",
+        r#"{WHO, "call_site": {"stack_trace": [{"filename": @, "lineno": 1}]}}"#,
+    );
+    add("/api/call/start", r#"{WHO, "args": [{"client_ref": @}]}"#);
+    if odd.starts_with(b"\"") {
+        add("/api/call/start", r#"{WHO, "kwargs": {@: {}}}"#);
+        add("/api/functions", r#"{"function_name": @, "signature": "(a)"}"#);
+        add("/api/breakpoints", r#"{"function_name": @}"#);
+    }
+    for field in ["exception_message", "exception_traceback", "exception_type", "timestamp", "x"] {
+        let body = format!("{{\"call_id\": \"none\", \"status\": \"exception\", \"{field}\": @}}");
+        add("/api/call/complete", &body);
+    }
+    add(
+        "/api/functions",
+        r#"{"function_name": "f", "signature": @, "function_metadata": {"a": 1}}"#,
+    );
+    add("/api/functions", r#"{"function_name": "f", "function_metadata": {"module": @}}"#);
+    for field in ["pretty_args", "pretty_result", "exception", "status", "timestamp"] {
+        let body = format!("{{WHO, \"method_name\": \"e\", \"{field}\": @}}");
+        add("/api/call/event", &body);
+    }
+    add("/api/call/batch", r#"{WHO, "values": [], "process": {"argv": @}, "calls": []}"#);
+    let call = r#""method_name": "b", "started_at": 1, "completed_at": 2"#;
+    let body =
+        format!("{{WHO, \"calls\": [{{{call}, \"exception_message\": @}}], \"values\": []}}");
+    add("/api/call/batch", &body);
+    add("/api/report-com-error", r#"{"summary": @}"#);
+    all
+}
+
+#[test]
+fn nothing_that_an_app_can_say_ends_it() {
+    let (_process, wire) = serve();
+    for odd in ODD {
+        for (path, body) in odd_bodies(&wire, odd) {
+            let answer = raw(wire.port, &request(path, "application/json", &body));
+            let body = String::from_utf8_lossy(&body);
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{path} {body}: {answer}");
+            let wanted = if path.ends_with("start") { "\"action\":\"continue\"" } else { "\"ok\"" };
+            assert!(answer.contains(wanted), "{path} {body}: {answer}");
+        }
+    }
+}
+
+/// And what it said is found, as Python would show it.
+#[test]
+fn what_is_no_unicode_is_recorded_as_python_shows_it() {
+    let (_process, wire) = serve();
+    let post = |path: &str, body: &str| {
+        let body = body.replace('@', r"caf\udce9");
+        let answer = raw(wire.port, &request(path, "application/json", body.as_bytes()));
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        answer
+    };
+    post("/api/breakpoints", r#"{"function_name": "f@", "behavior": "stop"}"#);
+    let frame = r#"{"filename": "/tmp/@.py", "lineno": 3, "function": "g"}"#;
+    let started = post(
+        "/api/call/start",
+        &format!(
+            "{{\"method_name\": \"f@\", \"process_pid\": {}, \"process_start_time\": 1.5, \
+             \"kwargs\": {{\"k@\": {{}}}}, \"call_site\": {{\"stack_trace\": [{frame}]}}}}",
+            wire.pid
+        ),
+    );
+    // The callpoint is that of the function.
+    assert!(started.contains("\"action\":\"poll\""), "{started}");
+    let shown = r"caf\udce9";
+    let data = wire.paused()["call_data"].clone();
+    assert_eq!(data["method_name"], format!("f{shown}"));
+    assert_eq!(data["pretty_kwargs"], json!({ format!("k{shown}"): "<missing cid>" }));
+    assert_eq!(data["call_site"]["stack_trace"][0]["filename"], format!("/tmp/{shown}.py"));
+    let call_id = data["call_id"].as_str().unwrap();
+    let end = r#"{"call_id": "ID", "status": "exception", "exception_type": "ValueError",
+        "exception_message": "bad @"}"#;
+    post("/api/call/complete", &end.replace("ID", call_id));
+    let call = wire.get(&format!("/api/calls/{call_id}"))["call"].clone();
+    assert_eq!(call["exception"]["message"], format!("bad {shown}"));
+    assert_eq!(call["line"], format!("f{shown}(k{shown}=?) ✗ ValueError: bad {shown}"));
+}
+
 /// Pickles with bytes changed, cut, repeated and joined, in batches: each is kept and shown somehow.
 #[test]
 fn mutated_pickles_are_kept_and_shown() {

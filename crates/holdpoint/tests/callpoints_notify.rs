@@ -108,6 +108,43 @@ fn transports_share_one_state_and_outlive_each_other() {
     assert_eq!(wire.get("/api/breakpoints")["breakpoints"].as_array().unwrap().len(), 4);
 }
 
+/// Up to a thousand a second each is told; past that, those that failed and those that were paused.
+#[test]
+fn what_failed_or_was_paused_is_told_in_any_flood() {
+    let mut stage = Stage::new();
+    stage.wire.add("held", "stop");
+    stage.wire.ok("/api/breakpoints/held/after_behavior", json!({ "behavior": "go" }));
+    let held = stage.wire.start("held", &[]);
+    let id = pause_of(&held);
+    stage.wire.ok(&format!("/api/paused/{id}/continue"), json!({}));
+    let flood = |name: &str, calls: usize| {
+        let record = |number: usize| {
+            let failed = number == calls - 1;
+            json!({
+                "method_name": name, "status": if failed { "exception" } else { "success" },
+                "started_at": number, "completed_at": number,
+            })
+        };
+        let calls: Vec<Value> = (0..calls).map(record).collect();
+        let batch = json!({
+            "process_pid": stage.wire.pid, "process_start_time": stage.wire.start,
+            "calls": calls, "values": [],
+        });
+        stage.wire.ok("/api/call/batch", batch);
+    };
+    flood("few", 900);
+    let completed = "notifications/breakpoint/call_completed";
+    for _ in 0..900 {
+        stage.agent.notified(completed, &|it| it["method_name"] == "few");
+    }
+    flood("many", 3_000);
+    stage.wire.complete(&held["call_id"], &json!(1));
+    let failed = |it: &Value| it["method_name"] == "many" && it["status"] == "exception";
+    stage.agent.notified(completed, &failed);
+    let told = stage.agent.notified(completed, &|it| it["call_id"] == held["call_id"]);
+    assert_eq!(told["status"], "success");
+}
+
 /// Nobody listening is no trouble, and a flood is told by its number.
 #[test]
 fn a_flood_is_told_by_its_number() {

@@ -5,10 +5,11 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
-use std::{process::Command, thread::JoinHandle};
+use std::{net::Ipv4Addr, process::Command, thread::JoinHandle};
 
 use holdpoint_testkit::{
     calls::{Wire, cid, item, merge, now},
+    http::Request,
     process::Process,
     until,
 };
@@ -267,14 +268,94 @@ fn a_dead_app_is_noticed_and_dropped() {
 #[test]
 fn the_app_of_a_call_that_outlives_the_server_goes_on() {
     let (mut process, wire) = serve();
-    let (id, _) = pause(&wire, "f", &[]);
+    let (id, started) = pause(&wire, "f", &[]);
     let held = poll(&wire, &id, 20);
     until("a poll that is held", || {
         wire.paused()["last_seen_s"].as_f64().filter(|seen| *seen == 0.0)
     });
     process.signal("TERM");
     assert_eq!(held.join().unwrap()["action"], json!({ "action": "continue" }));
-    process.end();
+    // Whoever was paused is heard out; the port is closed only then.
+    assert_eq!(wire.start("other", &[])["action"], "continue");
+    assert_eq!(wire.complete(&started["call_id"], &json!(7)), json!({ "status": "ok" }));
+    let (status, _) = process.end();
+    assert!(status.success(), "{status}");
+    assert!(wire.try_send("GET", "/healthz", None).is_err());
+}
+
+/// After its call an app has nothing more to tell than that it heard.
+#[test]
+fn the_app_of_a_call_that_is_over_hears_that_it_goes_on() {
+    let (mut process, wire) = serve();
+    wire.add("f", "go");
+    wire.ok("/api/breakpoints/f/after_behavior", json!({ "behavior": "stop" }));
+    let started = wire.start("f", &[]);
+    let paused = wire.complete(&started["call_id"], &json!(1));
+    let url = paused["poll_url"].as_str().unwrap().to_owned();
+    assert_eq!(wire.get(&format!("{url}?hold_s=0"))["status"], "waiting");
+    process.signal("TERM");
+    until("the word to go on", || {
+        let polled = wire.get(&format!("{url}?hold_s=0"));
+        (polled["status"] == "ready").then_some(())
+    });
+    let (status, _) = process.end();
+    assert!(status.success(), "{status}");
+}
+
+/// An app in a container, or on another host: its process number means nothing here.
+#[test]
+fn whoever_polls_lives_whatever_its_process_number() {
+    let (_process, wire) = serve();
+    // More than there may be.
+    let app = Wire { pid: 0x7fff_fff0, ..wire.clone() };
+    let (id, started) = pause(&app, "f", &[]);
+    let running = app.start("g", &[]);
+    // Longer than an app may be silent whose process is gone.
+    assert_eq!(poll(&app, &id, 8).join().unwrap(), json!({ "status": "waiting" }));
+    assert_eq!(wire.paused()["id"], json!(id));
+    assert_eq!(decide(&wire, &id, json!({ "action": "skip" }))["action"], "skip");
+    app.complete(&started["call_id"], &json!(1));
+    // Nor is a call given up that takes its time and says nothing meanwhile.
+    app.complete(&running["call_id"], &json!(2));
+    let of = |call: &Value| wire.get(&format!("/api/calls/{}", call["call_id"].as_str().unwrap()));
+    assert_eq!(of(&started)["call"]["status"], "success");
+    assert_eq!(of(&running)["call"]["status"], "success");
+}
+
+/// 2**70 + 1 is no float.
+#[test]
+fn integers_of_any_size_arrive_as_they_are() {
+    let (_process, wire) = serve();
+    let large = "1180591620717411303425";
+    let pickle = "gASVDAAAAAAAAACKCQEAAAAAAAAAQC4=";
+    wire.add("f", "stop");
+    for (format, data) in [("json", large), ("dill", pickle)] {
+        for wish in ["\"action\": \"skip\", \"fake_result\": N", "\"modified_args\": [N]"] {
+            let body = wire.start_body("f", &[], json!({ "preferred_format": format }));
+            let started = wire.ok("/api/call/start", body);
+            let url = started["poll_url"].as_str().unwrap();
+            let id = url.rsplit('/').next().unwrap();
+            let answer = Request {
+                address: Ipv4Addr::LOCALHOST.into(),
+                port: wire.port,
+                method: "POST",
+                path: &format!("/api/paused/{id}/continue"),
+                headers: vec![("Content-Type", "application/json".to_owned())],
+                body: format!("{{{}}}", wish.replace('N', large)),
+            };
+            assert_eq!(answer.send().status, 200);
+            let told = wire.send("GET", url, None);
+            let action = told.json()["action"].clone();
+            let item = match action["modified_args"].get(0) {
+                Some(item) => item["data"].clone(),
+                None => action["fake_result_data"].clone(),
+            };
+            assert_eq!(item, data, "{format}, {wish}");
+            let plain = format!("\"fake_result\":{large},");
+            assert_eq!(told.body.contains(&plain), wish.contains("skip"), "{}", told.body);
+            wire.complete(&started["call_id"], &json!(0));
+        }
+    }
 }
 
 /// Polls of an app whose event loop they would hold up are answered at once.

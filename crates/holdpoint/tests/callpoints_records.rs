@@ -96,7 +96,7 @@ fn objects_are_followed_through_calls() {
     assert_eq!(objects.as_array().unwrap().len(), 1);
     let id = cid(json!({ "stock": 0 }).to_string().as_bytes());
     let inspected = wire.get(&format!("/api/objects/{id}?path=.stock"));
-    assert_eq!((&inspected["type"], &inspected["repr"]), (&json!("number"), &json!("0")));
+    assert_eq!((&inspected["type"], &inspected["repr"]), (&json!("int"), &json!("0")));
     assert_eq!(wire.send("GET", &format!("/api/objects/{id}?path=.x"), None).status, 404);
     assert_eq!(wire.send("GET", "/api/objects/abc", None).status, 404);
 }

@@ -83,7 +83,7 @@ fn stage(debug: &mut Debug, file: &std::path::Path) {
         wire.add(&name, "stop");
         wire.start(&name, &[json!(number)]);
     }
-    let path = file.to_str().unwrap();
+    let path = file.display().to_string();
     let trace = json!({ "file": path, "line": 12, "log_message": "number {number}" });
     debug.ok("tracepoint_set", trace);
     for line in 1..40 {

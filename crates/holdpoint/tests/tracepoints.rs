@@ -112,7 +112,7 @@ fn each_pass_is_reported_with_its_values_and_nothing_stops() {
             (0..10).map(|i| format!("i={i}, next={}, 2 of {{d}}", i + 1)).collect();
         assert_eq!(messages(&mut debug, 1), expected);
         let said = debug.ok("tracepoint_read", json!({}));
-        said.has(&["Tracepoint 1 at", "hit 10", "in work: i=9, next=10"]);
+        said.has(&["Tracepoint 1 · ", " in work · ", "hit 10: i=9, next=10"]);
         let said = debug.ok("timeline_query", json!({ "kinds": ["tracepoint_hit"], "limit": 2 }));
         said.has(&["tracepoint 1 (hit 10)", "i=9"]);
     }
@@ -142,7 +142,7 @@ fn every_nth_hit_and_no_more_than_a_limit_are_reported() {
         run(&mut debug, file, json!({ "args": ["500"] })).ended(json!({ "code": 0 }));
         assert_eq!(messages(&mut debug, 1), ["99", "199", "299", "399", "499"]);
         let said = debug.ok("tracepoint_read", json!({}));
-        said.has(&["hit 100 ", "hit 500 "]);
+        said.has(&["hit 100: ", "hit 500: "]);
         let more = json!({ "log_message": "{i}", "max_notifications": 10 });
         trace(&mut debug, file, "loop", more);
         run(&mut debug, file, json!({ "args": ["100"] })).ended(json!({ "code": 0 }));
@@ -265,7 +265,7 @@ fn functions_are_traced_by_name_and_tracepoints_outlive_the_server() {
         debug.ok("breakpoint_list", json!({})).has(&["1 tracepoint function work \"n={n}\""]);
         run(&mut debug, file, json!({})).ended(json!({ "code": 0 }));
         assert_eq!(messages(&mut debug, 1), ["n=10"]);
-        debug.ok("tracepoint_read", json!({})).has(&["in work: n=10"]);
+        debug.ok("tracepoint_read", json!({})).has(&["function work at ", "hit 1: n=10"]);
     }
 }
 

@@ -35,4 +35,4 @@ pub use limits::{CHARS_MAX, CHILDREN_MAX, DEPTH_MAX, Limits, PATH_MAX, Show};
 pub use path::{Child, Children, NotFound};
 pub use pickle::{Pickle, Ref};
 pub use value::{Bytes, Group, Integer, Kind, Label, Name, Part, Text, Value};
-pub use write::{write, write_call};
+pub use write::{INTEGER, write, write_call};

@@ -7,6 +7,10 @@
 
 use serde_json::{Map, Number, Value as Json};
 
+/// A text that begins with it is an integer in decimal digits, of any size: a JSON value holds 64 bits.
+/// No text of anybody's begins so: the character is set aside for the inside of programs.
+pub const INTEGER: char = '\u{fdd0}';
+
 /// Values that Python puts between one mark and the next.
 const BATCH: usize = 1_000;
 
@@ -56,7 +60,12 @@ fn put(out: &mut Vec<u8>, work: Vec<Work<'_>>) {
             Work::Value(Json::Bool(true)) => out.push(0x88),
             Work::Value(Json::Bool(false)) => out.push(0x89),
             Work::Value(Json::Number(number)) => put_number(out, number),
-            Work::Value(Json::String(text)) => put_text(out, text),
+            Work::Value(Json::String(text)) => {
+                match text.strip_prefix(INTEGER).and_then(bytes_of) {
+                    Some(bytes) => put_long(out, &bytes),
+                    None => put_text(out, text),
+                }
+            }
             Work::Text(text) => put_text(out, text),
             Work::Value(Json::Array(items)) => {
                 out.extend([b']', 0x94]);
@@ -173,10 +182,62 @@ fn put_int(out: &mut Vec<u8>, int: i128) {
         {
             length -= 1;
         }
-        let kept = bytes.get(..length).unwrap_or(&bytes);
-        out.push(0x8a);
-        out.push(u8::try_from(length).unwrap_or(16));
-        out.extend_from_slice(kept);
+        put_long(out, bytes.get(..length).unwrap_or(&bytes));
+    }
+}
+
+/// An integer by its bytes in two's complement, the lowest first.
+fn put_long(out: &mut Vec<u8>, bytes: &[u8]) {
+    if let Ok(length) = u8::try_from(bytes.len()) {
+        out.extend([0x8a, length]);
+    } else {
+        out.push(0x8b);
+        out.extend(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+    }
+    out.extend_from_slice(bytes);
+}
+
+/// The fewest bytes of a decimal number in two's complement; none where it is no number.
+fn bytes_of(number: &str) -> Option<Vec<u8>> {
+    let (negative, digits) = match number.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, number),
+    };
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    let mut bytes: Vec<u8> = Vec::new();
+    for digit in digits.bytes() {
+        let mut carry = u16::from(digit - b'0');
+        for byte in &mut bytes {
+            carry += u16::from(*byte) * 10;
+            *byte = carry.to_le_bytes()[0];
+            carry >>= 8;
+        }
+        if carry > 0 {
+            bytes.push(carry.to_le_bytes()[0]);
+        }
+    }
+    if bytes.last().is_none_or(|last| *last >= 0x80) {
+        bytes.push(0);
+    }
+    if negative {
+        negate(&mut bytes);
+    }
+    Some(bytes)
+}
+
+/// The highest byte is there only for the sign, or is less than 0x80.
+fn negate(bytes: &mut Vec<u8>) {
+    let mut carry = true;
+    for byte in bytes.iter_mut() {
+        (*byte, carry) = (!*byte).overflowing_add(u8::from(carry));
+    }
+    // -2^(8n-1) needs no byte for its sign.
+    if let [.., below, 0xff] = bytes.as_slice()
+        && *below >= 0x80
+    {
+        bytes.pop();
     }
 }
 
@@ -211,5 +272,17 @@ mod tests {
         check(json!(1u64 << 31), "80049508000000000000008a0500000080002e");
         check(json!(u64::MAX), "8004950c000000000000008a09ffffffffffffffff002e");
         check(json!(i64::MIN), "8004950b000000000000008a0800000000000000802e");
+    }
+
+    /// As `pickle.dumps(2**70, 4)` and so on; the texts are those of Python.
+    #[test]
+    fn marked_texts_are_integers_of_any_size() {
+        let marked = |number: &str| json!(format!("{INTEGER}{number}"));
+        check(marked("1180591620717411303424"), "8004950c000000000000008a090000000000000000402e");
+        check(marked("-1180591620717411303424"), "8004950c000000000000008a090000000000000000c02e");
+        check(marked("18446744073709551616"), "8004950c000000000000008a090000000000000000012e");
+        check(marked("-9223372036854775809"), "8004950c000000000000008a09ffffffffffffff7fff2e");
+        check(marked("-9223372036854775808"), "8004950b000000000000008a0800000000000000802e");
+        check(json!(format!("{INTEGER}x")), "80049508000000000000008c04efb79078942e");
     }
 }

@@ -26,6 +26,16 @@ impl Cid {
         (wrong < 16).then_some(Cid(bytes))
     }
 
+    /// The first and the last one that begin with these digits.
+    pub fn beginning(digits: &str) -> Option<(Cid, Cid)> {
+        let filled = |with: char| {
+            let rest = 128_usize.checked_sub(digits.len())?;
+            let text = digits.chars().chain(std::iter::repeat_n(with, rest));
+            Cid::parse(&text.collect::<String>())
+        };
+        Some((filled('0')?, filled('f')?))
+    }
+
     /// The first eight bytes, as the index keeps them.
     pub(crate) fn head(&self) -> i64 {
         let [a, b, c, d, e, f, g, h, ..] = self.0;
@@ -92,5 +102,8 @@ mod tests {
         assert_eq!((text.len(), Cid::parse(&text)), (128, Some(cid)));
         assert_eq!(Cid::parse(&text.to_uppercase()), None);
         assert_eq!(Cid::parse(text.trim_start_matches('0')), None);
+        let (first, last) = Cid::beginning("00030609").unwrap();
+        assert!(first < cid && cid < last && Cid::beginning(&text) == Some((cid, cid)));
+        assert_eq!(Cid::beginning("xyz"), None);
     }
 }

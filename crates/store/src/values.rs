@@ -81,6 +81,23 @@ impl Store {
         .await
     }
 
+    /// The CIDs of values that begin with at least eight such digits; `limit` of them at the most.
+    pub async fn cids(&self, digits: &str, limit: usize) -> Result<Vec<Cid>, StoreError> {
+        let Some((first, last)) = Cid::beginning(digits) else { return Ok(Vec::new()) };
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read("look up a CID", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT DISTINCT cid FROM captured
+                 WHERE head BETWEEN ?1 AND ?2 AND cid BETWEEN ?3 AND ?4 AND format <> 'stack'
+                 LIMIT ?5",
+            )?;
+            let given = params![first.head(), last.head(), first, last, limit];
+            let rows = select.query_map(given, |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
     /// The newest values, for a page that lists them.
     pub async fn newest_values(&self, limit: usize) -> Result<Vec<Value>, StoreError> {
         self.read("list values", move |connection| {

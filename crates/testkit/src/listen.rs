@@ -74,8 +74,8 @@ pub struct Listener {
     way: &'static str,
     port: u16,
     /// Where its messages go.
-    path: String,
-    session: Option<String>,
+    pub path: String,
+    pub session: Option<String>,
     messages: Receiver<Value>,
     stream: TcpStream,
     pub heard: Vec<Value>,

@@ -111,6 +111,7 @@ pub fn command(bin: &str, args: &[&str], home: &Path) -> Command {
         }
     }
     command.env_remove("XDG_CONFIG_HOME").env_remove("CODEX_HOME");
+    command.env_remove("CLAUDE_PROJECT_DIR");
     command
 }
 

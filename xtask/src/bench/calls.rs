@@ -17,14 +17,13 @@ use self::python::App;
 use super::client::Server;
 use super::http::Listening;
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Client, give_up_after};
+use super::{Bench, Client, Kind, give_up_after};
 use crate::workspace::Workspace;
 
 pub(super) const CALLS: Bench = Bench {
     name: "calls",
     about: "intercepted calls: raw pairs, our Python client, resuming a pause, a million records",
-    client: Client::Optimised,
-    run: measure,
+    run: Kind::Table { client: Client::Optimised, rows: measure },
 };
 
 const PAIRS_GOAL: Goal = Goal::AtLeastOfFloor { limit: 5_000.0, share: 0.5 };

@@ -1,5 +1,6 @@
 //! The least that an MCP client over stdio can be: one request out, lines in until its answer.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -18,11 +19,25 @@ pub(super) const PROTOCOL: &str = "2025-11-25";
 pub(super) struct Server {
     program: PathBuf,
     arguments: &'static [&'static str],
+    folder: Option<PathBuf>,
+    environment: Vec<(OsString, OsString)>,
+    debuggers: Option<PathBuf>,
 }
 
 impl Server {
     pub(super) fn new(program: &Path, arguments: &'static [&'static str]) -> Self {
-        Self { program: program.to_owned(), arguments }
+        let (folder, environment, debuggers) = (None, Vec::new(), None);
+        Self { program: program.to_owned(), arguments, folder, environment, debuggers }
+    }
+
+    /// Started in a project's folder, as agents do.
+    pub(super) fn inside(self, folder: &Path, environment: Vec<(OsString, OsString)>) -> Self {
+        Self { folder: Some(folder.to_owned()), environment, ..self }
+    }
+
+    /// With the debuggers of this folder instead of none.
+    pub(super) fn with_debuggers(self, folder: &Path) -> Self {
+        Self { debuggers: Some(folder.to_owned()), ..self }
     }
 
     /// The command, and the fresh folder that its process calls home.
@@ -35,7 +50,14 @@ impl Server {
             .env("HOLDPOINT_HOME", &home.0)
             .env_remove("CIDELDILL_HOME")
             .env_remove("CIDELDILL_PORT_FILE")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stderr(Stdio::null());
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        if let Some(debuggers) = &self.debuggers {
+            std::os::unix::fs::symlink(debuggers, home.0.join("debugpy"))?;
+        }
         Ok((command, home))
     }
 }
@@ -134,6 +156,12 @@ impl StdioClient {
         Ok(())
     }
 
+    /// The same as one of the agents that the server knows.
+    pub(super) fn initialize_as(&mut self, name: &str, version: &str) -> Result<()> {
+        self.request("initialize", initialize_as(name, version))?;
+        Ok(())
+    }
+
     /// The rest of the handshake, until the server has nothing left to do.
     pub(super) fn settle(&mut self) -> Result<()> {
         let message = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -151,6 +179,15 @@ impl StdioClient {
     pub(super) fn call(&mut self, tool: &str, arguments: Value) -> Result<Value> {
         let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
         Ok(answer.with_context(|| format!("calling `{tool}`"))?.1)
+    }
+
+    /// Calls a tool; its text is the answer, that of a failure too.
+    pub(super) fn call_text(&mut self, tool: &str, arguments: Value) -> Result<String> {
+        let params = json!({ "name": tool, "arguments": arguments });
+        let (_, result) = self.exchange("tools/call", params, &mut |_| Ok(()), &replied)?;
+        let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
+        let texts = blocks.filter_map(|block| block.get("text").and_then(Value::as_str));
+        Ok(texts.collect::<Vec<_>>().join("\n"))
     }
 
     /// Calls a tool and gives what comes before its answer to `other`, line by line.
@@ -175,6 +212,17 @@ impl StdioClient {
         params: Value,
         other: &mut dyn FnMut(&str) -> Result<()>,
     ) -> Result<(Duration, Value)> {
+        self.exchange(method, params, other, &answer)
+    }
+
+    /// `judge` says whether a line is the answer, and what of it.
+    fn exchange(
+        &mut self,
+        method: &str,
+        params: Value,
+        other: &mut dyn FnMut(&str) -> Result<()>,
+        judge: &dyn Fn(&str, u64) -> Result<Option<Value>>,
+    ) -> Result<(Duration, Value)> {
         self.next_id += 1;
         let id = self.next_id;
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
@@ -189,7 +237,7 @@ impl StdioClient {
                 bail!("the server closed its stdout before it answered `{method}`");
             }
             let elapsed = start.elapsed();
-            match answer(&line, id)? {
+            match judge(&line, id)? {
                 Some(result) => return Ok((elapsed, result)),
                 None => other(&line)?,
             }
@@ -210,10 +258,14 @@ impl StdioClient {
 }
 
 pub(super) fn initialize_params() -> Value {
+    initialize_as("xtask-bench", "0")
+}
+
+fn initialize_as(name: &str, version: &str) -> Value {
     json!({
         "protocolVersion": PROTOCOL,
         "capabilities": {},
-        "clientInfo": { "name": "xtask-bench", "version": "0" },
+        "clientInfo": { "name": name, "version": version },
     })
 }
 
@@ -222,17 +274,23 @@ pub(super) fn is_answer(message: &str, id: u64) -> Result<bool> {
     Ok(answer(message, id)?.is_some())
 }
 
-/// The result in this message, if it answers the request.
+/// The result in this message, if it answers the request and is no failure.
 fn answer(message: &str, id: u64) -> Result<Option<Value>> {
+    let result = replied(message, id)?;
+    if result.as_ref().and_then(|it| it.get("isError")).and_then(Value::as_bool) == Some(true) {
+        bail!("the tool failed: `{message}`");
+    }
+    Ok(result)
+}
+
+/// The result in this message, if it answers the request.
+fn replied(message: &str, id: u64) -> Result<Option<Value>> {
     let mut value: Value =
         serde_json::from_str(message).with_context(|| format!("not JSON: `{message}`"))?;
     if value.get("id").and_then(Value::as_u64) != Some(id) || value.get("method").is_some() {
         return Ok(None);
     }
     let result = value.get_mut("result").with_context(|| format!("an error: `{message}`"))?.take();
-    if result.get("isError").and_then(Value::as_bool) == Some(true) {
-        bail!("the tool failed: `{message}`");
-    }
     Ok(Some(result))
 }
 

@@ -20,7 +20,7 @@ use self::ours::Ours;
 use self::python::Debugpy;
 use super::client::{Home, Server};
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Client, Samples, give_up_after};
+use super::{Bench, Client, Kind, Samples, give_up_after};
 use crate::install::{Missing, debugpy, find_node};
 use crate::pins::NODE_MAJOR_FOR_SDKS;
 use crate::workspace::Workspace;
@@ -28,8 +28,7 @@ use crate::workspace::Workspace;
 pub(super) const LINE: Bench = Bench {
     name: "line",
     about: "launch, continue, step, evaluate, stack and probe, beside debugpy and Node by themselves",
-    client: Client::Optimised,
-    run: measure,
+    run: Kind::Table { client: Client::Optimised, rows: measure },
 };
 
 /// Ours and the floor take turns this often: a launch and a probe each, or some rounds.

@@ -9,14 +9,13 @@ use serde_json::{Value, json};
 use super::client::{Server, StdioClient};
 use super::http::{HttpClient, Listening};
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Client, Samples, give_up_after, median};
+use super::{Bench, Client, Kind, Samples, give_up_after, median};
 use crate::workspace::Workspace;
 
 pub(super) const SERVER: Bench = Bench {
     name: "server",
     about: "start, memory, and the round trip of a trivial tool over pipes, socket pairs and HTTP",
-    client: Client::Any,
-    run: measure,
+    run: Kind::Table { client: Client::Any, rows: measure },
 };
 
 const STARTS: usize = 40;

@@ -15,7 +15,7 @@ use self::ours::{Heard, Ours};
 use super::client::{Home, Server};
 use super::line::{Target, node, on_path, python};
 use super::table::{Goal, Row, Unit};
-use super::{Bench, Client, Samples, give_up_after};
+use super::{Bench, Client, Kind, Samples, give_up_after};
 use crate::install::{debugpy, find_node};
 use crate::pins::NODE_MAJOR_FOR_SDKS;
 use crate::process::Group;
@@ -24,8 +24,7 @@ use crate::workspace::Workspace;
 pub(super) const TRACE: Bench = Bench {
     name: "trace",
     about: "a tracepoint's cost per hit, hits per second, and the time to the client",
-    client: Client::Optimised,
-    run: measure,
+    run: Kind::Table { client: Client::Optimised, rows: measure },
 };
 
 /// Each configuration runs so often, in turns; the median counts.

@@ -13,7 +13,9 @@ def _holdpoint_watch():
 
         _imports.install(os.environ["HOLDPOINT_WATCH"])
     except Exception as error:
-        sys.stderr.write("holdpoint: the app is not watched: %s: %s\n" % (type(error).__name__, error))
+        # A program may be started without a stderr.
+        if sys.stderr is not None:
+            sys.stderr.write("holdpoint: the app is not watched: %s: %s\n" % (type(error).__name__, error))
 
 
 def _holdpoint_next():

@@ -25,6 +25,7 @@ use crate::{
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
+    running::Running,
 };
 
 pub(super) struct Node;
@@ -89,7 +90,8 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         // Ends when the session drops its receiver.
         tokio::spawn(take_children(door, setup));
         let stands = launch.stop_on_entry;
-        return Ok(Started { program: Some(program), process: None, stands, targets });
+        let runtime = Some(what.runtime(launch));
+        return Ok(Started { runtime, program: Some(program), process: None, stands, targets });
     }
     let url = found(&mut program, announced, &what.node).await?;
     let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
@@ -100,7 +102,8 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     // Ends when the session drops its receiver.
     tokio::spawn(take_children(door, setup));
     begun(&mut program, beginning, &what.node).await?;
-    Ok(Started { program: Some(program), process: None, stands: launch.stop_on_entry, targets })
+    let (runtime, stands) = (Some(what.runtime(launch)), launch.stop_on_entry);
+    Ok(Started { runtime, program: Some(program), process: None, stands, targets })
 }
 
 /// Where the program's own sources are.
@@ -221,8 +224,9 @@ async fn take_children(mut door: Door, setup: Setup) {
 
 async fn take_child(child: Child, setup: Setup) {
     let joining: mpsc::Sender<Connected> = setup.joining.clone();
+    let script = Running::find(child.pid).ok().and_then(|it| it.script());
     let subject = Subject {
-        name: format!("process {}", child.pid),
+        name: script.unwrap_or_else(|| format!("process {}", child.pid)),
         pid: Some(child.pid),
         script: None,
         entry: Entry::LetIn,

@@ -4,6 +4,7 @@
 mod attach;
 mod debugpy;
 mod interpreter;
+mod project;
 
 use std::{ffi::OsString, net::Ipv4Addr, path::Path, time::Duration};
 
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{debugpy::Debugger, interpreter::Interpreter};
-use super::{Adapter, Around, Connected, Started, has_extension};
+use super::{Adapter, Around, Connected, Runtime, Started, has_extension};
 use crate::{
     attach::Attach,
     backend::{
@@ -73,7 +74,7 @@ impl Adapter for Python {
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let what = What::of(launch)?;
     let interpreter = Interpreter::find(launch, what.interpreter.as_deref()).await?;
-    let debugger = Debugger::find(&interpreter, &around).await?;
+    let (debugger, installed) = Debugger::find(&interpreter, &around).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
     let port = listener.local_addr().map_err(no_port)?.port();
     let words = debugger.words(&around.home)?;
@@ -100,7 +101,15 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     sender.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
     tokio::spawn(accept_children(listener, launch.clone(), around, sender));
-    Ok(Started { program: Some(program), process: None, stands: launch.stop_on_entry, targets })
+    let version = Some(interpreter.version());
+    let Interpreter { path, why, .. } = interpreter;
+    Ok(Started {
+        runtime: Some(Runtime { path, version, why, installed }),
+        program: Some(program),
+        process: None,
+        stands: launch.stop_on_entry,
+        targets,
+    })
 }
 
 /// Python children dial the same port by themselves, one connection each.

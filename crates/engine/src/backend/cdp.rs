@@ -12,12 +12,15 @@ mod functions;
 mod inspect;
 mod onward;
 mod points;
+mod tokens;
 mod traces;
+mod unassigned;
 mod unhandled;
 mod value;
 mod watch;
 
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
     time::{Duration, Instant},
@@ -26,9 +29,10 @@ use std::{
 use holdpoint_cdp::{
     Client, Command, Error, Sources, Target,
     types::{
-        CallFrame, CallFrameId, Paused,
+        CallFrame, CallFrameId, Paused, ScriptId,
         debugger::{
-            EvaluateOnCallFrame, Pause, Resume, SetBlackboxPatterns, StepInto, StepOut, StepOver,
+            EvaluateOnCallFrame, GetScriptSource, Pause, Resume, SetBlackboxPatterns, StepInto,
+            StepOut, StepOver,
         },
         runtime::{Evaluate, Evaluated, TerminateExecution},
     },
@@ -84,6 +88,8 @@ struct Known {
     /// Whether our boot script runs in it, which tells of errors that nobody handles.
     has_boot: AtomicBool,
     thrown: Mutex<unhandled::Thrown>,
+    /// The scripts that were looked into last, as words and marks.
+    words: Mutex<VecDeque<(ScriptId, Arc<Vec<tokens::Token>>)>>,
     /// Changes of breakpoints come one after the other.
     order: tokio::sync::Mutex<()>,
 }
@@ -119,6 +125,7 @@ impl Cdp {
             exceptions: exceptions::Wanted::default(),
             has_boot: AtomicBool::default(),
             thrown: Mutex::default(),
+            words: Mutex::default(),
             attached: setup.attached.clone(),
             sources: Arc::default(),
             moment: Mutex::default(),
@@ -155,6 +162,11 @@ impl Cdp {
             )
         });
         format!("{native}{}", traced.unwrap_or_default())
+    }
+
+    /// What the process or worker is called by those who wrote the program.
+    pub async fn title(&self) -> Result<String, Failure> {
+        Ok(self.known.name.clone())
     }
 
     pub async fn resume(&self, _: i64) -> Result<(), Failure> {
@@ -237,6 +249,14 @@ impl Cdp {
         expression: &str,
         patience: Duration,
     ) -> Result<Value, Failure> {
+        if let Some(frame) = frame
+            && inspect::is_unassigned(self, frame, expression).await
+        {
+            let text =
+                format!("ReferenceError: Cannot access '{expression}' before initialization");
+            return Err(Failure::new(Code::EvaluateFailed, text)
+                .hint("it is declared further on; step past its declaration"));
+        }
         // `{a: 1}` is a block to JavaScript and an object to everyone who types it.
         if expression.starts_with('{') && expression.ends_with('}') {
             let object = self.evaluated(frame, &format!("({expression})"), patience).await?;
@@ -370,6 +390,28 @@ impl Cdp {
         tokio::task::spawn_blocking(asked)
             .await
             .map_err(|error| Failure::internal(format!("a source map could not be read: {error}")))
+    }
+
+    /// A script as words and marks; `None` where it is too large to look into at each stop.
+    async fn words(&self, script: &ScriptId) -> Option<Arc<Vec<tokens::Token>>> {
+        let known = {
+            let words = self.known.words.lock().unwrap_or_else(PoisonError::into_inner);
+            words.iter().find(|(id, _)| id == script).map(|(_, words)| Arc::clone(words))
+        };
+        if known.is_some() {
+            return known;
+        }
+        let source = self.ask(GetScriptSource { script_id: script.clone() }).await.ok()?;
+        let source = source.script_source;
+        let is_small = source.len() as u64 <= limits::FUNCTION_BYTES;
+        let read = move || if is_small { tokens::tokens(&source) } else { Vec::new() };
+        let words = Arc::new(tokio::task::spawn_blocking(read).await.ok()?);
+        let mut all = self.known.words.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push_back((script.clone(), Arc::clone(&words)));
+        if all.len() > limits::SCRIPTS_READ {
+            all.pop_front();
+        }
+        Some(words)
     }
 
     fn moment(&self) -> MutexGuard<'_, Moment> {

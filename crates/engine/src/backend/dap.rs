@@ -104,6 +104,16 @@ impl Dap {
         u32::try_from(info.get("process")?.get("pid")?.as_u64()?).ok()
     }
 
+    /// What the process is called by those who wrote the program.
+    pub async fn title(&self) -> Result<String, Failure> {
+        if !self.known.is_pydevd {
+            return Err(Failure::new(Code::NotFound, "its debugger does not tell"));
+        }
+        let title = self.helper("title()").await?;
+        serde_json::from_str(&title)
+            .map_err(|error| Failure::internal(format!("what a process is called: {error}")))
+    }
+
     pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
         taken(self.ask::<Continue>(arguments).await)

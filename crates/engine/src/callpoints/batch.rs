@@ -123,7 +123,7 @@ impl Callpoints {
         };
         snapshots(&call, bring);
         end_snapshots(&call, bring);
-        let told = self.teller.completed(&call);
+        let told = self.teller.completed(&call, false);
         bring.calls.push(call.into_row("call"));
         told
     }

@@ -80,7 +80,7 @@ impl Callpoints {
             .map(str::to_owned);
         let key = call.process.clone();
         self.recorder.keep_up().await;
-        self.write_down(call, "event", bring);
+        self.write_down(call, "event", false, bring);
         if let Some(function) = registered {
             self.registered_in(&function, &key).await;
         }

@@ -8,10 +8,11 @@ use holdpoint_store::{App, Cid, NewValue, Snapshot, era};
 use serde_json::Value;
 
 use super::{
-    Asked, Flight, State,
+    Asked, Flight, Met, State,
     call::{Call, Complete, End, Given, Process, Start},
     clock,
     flow::{Refused, Started},
+    liveness::is_gone,
     look::{Found, Looked},
     pretty,
     recorder::Bring,
@@ -177,14 +178,17 @@ impl State {
         bring: &mut Bring,
     ) {
         let now = clock::now();
-        let told = self.apps.get(key).copied().unwrap_or_default();
-        if now - told < limits::APP_SEEN.as_secs_f64() && about.is_none() {
-            return;
+        if let Some(met) = self.apps.get_mut(key) {
+            met.heard = now;
+            if now - met.told < limits::APP_SEEN.as_secs_f64() && about.is_none() {
+                return;
+            }
         }
         if self.apps.len() >= limits::APPS && !self.apps.contains_key(key) {
             self.apps.clear();
         }
-        self.apps.insert(key.to_owned(), now);
+        let is_here = process.pid > 0 && !is_gone(process.pid);
+        self.apps.insert(key.to_owned(), Met { told: now, heard: now, is_here });
         bring.apps.push(App {
             process: key.to_owned(),
             pid: process.pid,

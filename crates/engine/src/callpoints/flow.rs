@@ -239,6 +239,7 @@ impl Callpoints {
             self.recorder.add(bring);
             return Ended::Answered(Ok(already));
         };
+        let was_paused = flight.pause.is_some();
         let mut call = Arc::unwrap_or_clone(flight.call);
         let why = complete.action_error.as_deref();
         call.verdict = flight.verdict.map(|verdict| Box::new(verdict.undone(why)));
@@ -250,10 +251,11 @@ impl Callpoints {
         // What is known by now can be asked for by others; the record is this request's own.
         self.recorder.add(bring);
         drop(state);
+        self.moved.notify_waiters();
         let paused = pauses.then(|| Arc::new(call.clone()));
         let mut bring = Bring::default();
         end_snapshots(&call, &mut bring);
-        self.write_down(call, "call", bring);
+        self.write_down(call, "call", was_paused || pauses, bring);
         match paused {
             Some(call) => Ended::Pauses { call, moment, sessions },
             None => Ended::Answered(Ok(None)),
@@ -261,8 +263,14 @@ impl Callpoints {
     }
 
     /// A call has ended: the store keeps it, and whoever listens hears of it.
-    pub(super) fn write_down(&self, call: Call, kind: &'static str, mut bring: Bring) {
-        let told = self.teller.completed(&call);
+    pub(super) fn write_down(
+        &self,
+        call: Call,
+        kind: &'static str,
+        was_paused: bool,
+        mut bring: Bring,
+    ) {
+        let told = self.teller.completed(&call, was_paused);
         bring.calls.push(call.into_row(kind));
         self.recorder.add(bring);
         // Only now: whoever hears of it finds it.

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 use super::{
     Callpoints, State,
     behavior::{Behavior, Moment, pauses},
+    call::Call,
     clock,
     recorder::Bring,
+    value::Format,
 };
 use crate::{event::Event, limits};
 
@@ -43,6 +45,20 @@ pub enum NoChange {
     SignatureMismatch,
     /// As many callpoints or functions as there may be.
     Full,
+}
+
+/// What becomes of a call that is to be replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Replacing {
+    Known,
+    /// Nobody registered the function; what the app does then.
+    Unknown {
+        app_does: String,
+    },
+    /// The app registered its functions, it is none of them, and the call would raise.
+    Raises {
+        known: Vec<String>,
+    },
 }
 
 /// The answer to a watcher.
@@ -92,6 +108,28 @@ impl Config {
             let own = if moment == Moment::Before { point.before } else { point.after };
             pauses(own, self.default, moment)
         })
+    }
+
+    /// What an app does that is told to run `wanted` in place of its call.
+    pub(super) fn replacing(&self, wanted: &str, call: &Call) -> Replacing {
+        if self.functions.get(wanted).is_some_and(|it| it.listed) {
+            return Replacing::Known;
+        }
+        let is_ours = call.origin.client.as_deref().is_some_and(|it| it.starts_with("holdpoint"));
+        let registered_here = |function: &Function| {
+            let key = function.metadata.get("last_process_key").and_then(Value::as_str);
+            function.listed && key == Some(call.process.as_str())
+        };
+        let raises = !is_ours && call.format == Format::Dill;
+        if raises && self.functions.values().any(registered_here) {
+            let known = self.functions.iter().filter(|(_, it)| it.listed);
+            return Replacing::Raises { known: known.map(|(name, _)| name.clone()).collect() };
+        }
+        let does = match raises {
+            true => "if the app has none, its client raises DebugProtocolError in the program",
+            false => "if the app has none, the call runs as written",
+        };
+        Replacing::Unknown { app_does: format!("no app has registered `{wanted}`: {does}") }
     }
 
     /// Known, equal and not null; JavaScript's are numbers.
@@ -162,6 +200,28 @@ impl Callpoints {
             return Err(NoChange::SignatureMismatch);
         }
         self.edit(name, "replacement", |point| point.replacement = wanted).await
+    }
+
+    /// Whether one function may stand for the other: both are known, with equal signatures.
+    pub fn fits(&self, name: &str, replacement: &str) -> bool {
+        let clears = replacement.is_empty() || replacement == name;
+        clears || self.state().config.same_signature(name, replacement)
+    }
+
+    /// When a call of this function pauses, as things stand: in words.
+    pub fn pauses_in_words(&self, name: &str) -> String {
+        let state = self.state();
+        let pauses = |moment| state.config.pauses(name, moment);
+        let moments = [
+            (pauses(Moment::Before), "before"),
+            (pauses(Moment::AfterSuccess), "after"),
+            (pauses(Moment::AfterException), "when it raises"),
+        ];
+        let when: Vec<&str> = moments.iter().filter(|it| it.0).map(|it| it.1).collect();
+        match when.as_slice() {
+            [] => format!("never; the default is {}", state.config.default.as_str()),
+            when => when.join(", "),
+        }
     }
 
     async fn edit(
@@ -272,10 +332,6 @@ impl Callpoints {
     /// Every function with what is known of it, by name; also names that only have metadata.
     pub fn functions(&self) -> BTreeMap<String, Function> {
         self.state().config.functions.clone()
-    }
-
-    pub fn is_function(&self, name: &str) -> bool {
-        self.state().config.functions.get(name).is_some_and(|it| it.listed)
     }
 
     /// The callpoints as apps watch them: at once when they are not at `version`, else when they change

@@ -1,18 +1,18 @@
 //! Looks after apps that are gone, and after what is kept.
 //!
-//! A paused app asks again and again. One that is silent, and whose process is not there any more, has
-//! died: its pause is dropped and said so. One that is silent for long is dropped too, and put back
-//! should it ask again.
+//! A paused app asks again and again: whoever asks is alive, whatever its process number. One that is
+//! silent, and whose process was there and is not any more, has died: its pause is dropped and said so.
+//! One that is silent for long is dropped too, and put back should it ask again.
 
 use std::{
+    collections::HashMap,
     sync::{Arc, Weak},
-    time::Duration,
 };
 
 use holdpoint_store::Retention;
 use tokio::task::JoinHandle;
 
-use super::{Callpoints, clock};
+use super::{Callpoints, call::Call, clock, paused::Pause};
 use crate::{event::Event, limits};
 
 /// Ends with the callpoints.
@@ -42,15 +42,16 @@ pub(super) fn retain(callpoints: Weak<Callpoints>, keep: Retention) -> JoinHandl
 impl Callpoints {
     async fn drop_the_dead(&self) {
         let silent = self.state().silent(limits::SILENCE);
-        for (id, pid, name) in silent {
-            if pid > 0 && is_gone(pid) {
-                self.give_up(&id, &name, format!("its process {pid} has ended")).await;
+        for (id, call) in silent {
+            if self.state().has_ended(&call) {
+                let why = format!("its process {} has ended", call.pid);
+                self.give_up(&id, &call.name, why).await;
             }
         }
         let silent = self.state().silent(limits::SILENCE_MAX);
-        for (id, _, name) in silent {
+        for (id, call) in silent {
             let silence = limits::SILENCE_MAX.as_secs();
-            self.give_up(&id, &name, format!("its app was silent for {silence} s")).await;
+            self.give_up(&id, &call.name, format!("its app was silent for {silence} s")).await;
         }
         let gone = self.state().flights_of_the_dead();
         self.record_abandoned(gone, "the process has ended").await;
@@ -79,29 +80,33 @@ impl Callpoints {
 
 impl super::State {
     /// Calls under way for a while whose process is not there any more.
-    fn flights_of_the_dead(&mut self) -> Vec<Arc<super::call::Call>> {
-        let old = |began: &std::time::Instant| began.elapsed() > Duration::from_secs(5);
-        let mut pids: Vec<i64> = self
-            .flights
-            .calls
-            .values()
-            .filter(|flight| old(&flight.began))
-            .map(|flight| flight.call.pid)
-            .collect();
-        pids.sort_unstable();
-        pids.dedup();
-        pids.retain(|pid| *pid > 0 && is_gone(*pid));
-        if pids.is_empty() {
-            return Vec::new();
+    fn flights_of_the_dead(&mut self) -> Vec<Arc<Call>> {
+        let flights = self.flights.calls.values();
+        let old = flights.filter(|flight| flight.began.elapsed() > limits::SILENCE);
+        let mut apps: HashMap<&str, bool> = HashMap::new();
+        let mut ids: Vec<String> = Vec::new();
+        for flight in old {
+            let key = flight.call.process.as_str();
+            let ended = *apps.entry(key).or_insert_with(|| self.has_ended(&flight.call));
+            let waits = flight.pause.as_ref().and_then(|id| self.pauses.get(id));
+            if ended && !waits.is_some_and(Pause::is_waiting) {
+                ids.push(flight.call.id.clone());
+            }
         }
-        let gone = self.flights.calls.values().filter(|it| pids.contains(&it.call.pid));
-        let ids: Vec<String> = gone.map(|flight| flight.call.id.clone()).collect();
         ids.iter().filter_map(|id| self.land(id)).map(|flight| flight.call).collect()
+    }
+
+    /// Whether the process of a call was one of ours, says nothing any more, and is gone.
+    fn has_ended(&self, call: &Call) -> bool {
+        let silence = limits::SILENCE.as_secs_f64();
+        self.apps.get(&call.process).is_some_and(|met| {
+            met.is_here && clock::now() - met.heard > silence && is_gone(call.pid)
+        })
     }
 }
 
 /// Whether no process has this number. One that we may not signal is there.
-fn is_gone(pid: i64) -> bool {
+pub(super) fn is_gone(pid: i64) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
 }

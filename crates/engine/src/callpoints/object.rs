@@ -1,16 +1,16 @@
 //! A captured value looked into: its type, its repr, what is inside, further in by path.
 
-use holdpoint_pickle::{Limits, NotFound, Pickle, Show, Value as Python};
-use holdpoint_store::{Cid, StoreError, Value as Kept};
+use holdpoint_pickle::{Kind, Limits, NotFound, Pickle, Ref, Show, Value as Python};
+use holdpoint_store::{StoreError, Value as Kept};
 use serde_json::{Map, Value, json};
 
-use super::Callpoints;
+use super::{Callpoints, lenient, name::NoValue};
 use crate::limits;
 
 /// What looking into a value found.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Inspected {
-    NoSuchValue,
+    NoSuchValue(NoValue),
     /// The path leads nowhere; what there is instead.
     NoSuchPath {
         why: String,
@@ -22,19 +22,23 @@ impl Callpoints {
     /// Looks into a value; `path` is as Python writes it: `.items[0]['price']`.
     pub async fn inspect(&self, cid: &str, path: &str) -> Result<Inspected, StoreError> {
         self.recorder.settle().await;
-        let Some(parsed) = Cid::parse(cid) else { return Ok(Inspected::NoSuchValue) };
-        let Some(kept) = self.store.value(parsed).await? else { return Ok(Inspected::NoSuchValue) };
+        let unknown = || Inspected::NoSuchValue(NoValue::Unknown { cid: cid.to_owned() });
+        let named = match self.value_named(cid).await? {
+            Ok(named) => named,
+            Err(no) => return Ok(Inspected::NoSuchValue(no)),
+        };
+        let Some(kept) = self.store.value(named).await? else { return Ok(unknown()) };
         let path = path.to_owned();
         // Aside: a value may be of any size.
         let looked = tokio::task::spawn_blocking(move || look(&kept, &path)).await;
-        Ok(looked.unwrap_or(Inspected::NoSuchValue))
+        Ok(looked.unwrap_or_else(|_| unknown()))
     }
 }
 
 fn look(kept: &Kept, path: &str) -> Inspected {
     let data = kept.data.as_deref().unwrap_or_default();
     if kept.format != "dill" {
-        return match serde_json::from_slice(data) {
+        return match lenient::read_marked(&String::from_utf8_lossy(data)) {
             Ok(value) => json_at(kept, &value, path),
             Err(_) => undecodable(kept, "JSONDecodeError"),
         };
@@ -43,24 +47,33 @@ fn look(kept: &Kept, path: &str) -> Inspected {
         Ok(pickle) => pickle,
         Err(fault) => return undecodable(kept, &fault.to_string()),
     };
-    let at = match pickle.find(path) {
-        Ok(at) => at,
-        Err(missing) => return Inspected::NoSuchPath { why: lost(&missing) },
-    };
+    match pickle.find(path) {
+        Ok(at) => Inspected::Found(shown(kept, path, &pickle, at)),
+        Err(missing) => Inspected::NoSuchPath { why: lost(&missing) },
+    }
+}
+
+fn shown(kept: &Kept, path: &str, pickle: &Pickle<'_>, at: Ref) -> Value {
+    let value = pickle.value(at);
     let children = pickle.children(at, 0, limits::ATTRIBUTES);
     let mut attributes = Map::new();
-    for child in &children.items {
+    // What a sequence holds are no attributes of it; its repr shows them, and a path leads to each.
+    let is_sequence = matches!(&value, Python::Group(group)
+        if matches!(group.kind, Kind::List | Kind::Tuple | Kind::Set));
+    for child in children.items.iter().filter(|_| !is_sequence) {
         let show = Show { chars_max: limits::PRETTY_VALUE, depth_max: 3 };
         attributes.insert(child.step.clone(), pickle.json(child.value, show));
     }
-    let mut found = described(kept, path, &type_of(&pickle.value(at)), attributes);
+    let mut found = described(kept, path, &type_of(&value), attributes);
     if let Some(found) = found.as_object_mut() {
         found.insert("repr".to_owned(), json!(pickle.render(at, Show::default())));
-        if children.total > children.items.len() {
+        if is_sequence {
+            found.insert("length".to_owned(), json!(children.total));
+        } else if children.total > children.items.len() {
             found.insert("children_total".to_owned(), json!(children.total));
         }
     }
-    Inspected::Found(found)
+    found
 }
 
 fn described(kept: &Kept, path: &str, kind: &str, attributes: Map<String, Value>) -> Value {
@@ -129,40 +142,11 @@ fn json_at(kept: &Kept, root: &Value, path: &str) -> Inspected {
         };
         at = next;
     }
-    let mut attributes = Map::new();
-    match at {
-        Value::Object(object) => {
-            let shown = object.iter().take(limits::ATTRIBUTES);
-            attributes.extend(shown.map(|(name, value)| (format!("['{name}']"), shallow(value))));
-        }
-        Value::Array(items) => {
-            let shown = items.iter().take(limits::ATTRIBUTES).enumerate();
-            attributes.extend(shown.map(|(index, value)| (format!("[{index}]"), shallow(value))));
-        }
-        _ => {}
-    }
-    let kind = match at {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    };
-    let mut found = described(kept, path, kind, attributes);
-    if let Some(found) = found.as_object_mut() {
-        let text = super::pretty::cut(&at.to_string(), limits::PRETTY_VALUE);
-        found.insert("repr".to_owned(), json!(text));
-    }
-    Inspected::Found(found)
-}
-
-fn shallow(value: &Value) -> Value {
-    match value {
-        Value::Array(_) | Value::Object(_) => {
-            json!(super::pretty::cut(&value.to_string(), limits::PRETTY_VALUE))
-        }
-        scalar => scalar.clone(),
+    // In the words of Python, whatever format it came in.
+    let bytes = holdpoint_pickle::write(at);
+    match Pickle::read(&bytes, &Limits::default()) {
+        Ok(pickle) => Inspected::Found(shown(kept, path, &pickle, pickle.root())),
+        Err(fault) => undecodable(kept, &fault.to_string()),
     }
 }
 

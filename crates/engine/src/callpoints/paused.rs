@@ -6,7 +6,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 
@@ -20,6 +20,8 @@ use super::{
     clock,
     decision::Decision,
     flow::PausedAfter,
+    functions::Replacing,
+    name::NoValue,
     repl::Queued,
     value::Format,
     verdict::Verdict,
@@ -61,6 +63,14 @@ pub(super) struct Pause {
 struct Decided {
     action: Value,
     at: Instant,
+    /// The app has it.
+    fetched: bool,
+}
+
+/// A pause whose app is there, and the call that it was before, which goes on by it.
+pub(super) struct Waiting {
+    id: String,
+    before: Option<String>,
 }
 
 /// What a poll hears.
@@ -75,13 +85,19 @@ pub enum Polled {
 pub enum Resumed {
     Done {
         action: String,
-        /// What is to be said beside it: the wish came too late.
-        warning: Option<&'static str>,
+        /// What is to be said beside it: the wish came too late, or cannot be carried out.
+        warning: Option<String>,
     },
     NotFound,
     Already,
     /// The action is none that there is.
     NoSuchAction,
+    /// It names a value by a CID that names none.
+    NoSuchValue(NoValue),
+    /// The app has no such function, and would raise; those that it has.
+    NoSuchFunction {
+        known: Vec<String>,
+    },
 }
 
 impl Pause {
@@ -126,6 +142,16 @@ impl Pauses {
 
     pub(super) fn ids(&self) -> Vec<String> {
         self.oldest_first().into_iter().map(|pause| pause.id.clone()).collect()
+    }
+
+    /// Those whose app is there.
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let there = self.paused.values().filter(|pause| pause.is_waiting());
+        let waiting = |pause: &Pause| Waiting {
+            id: pause.id.clone(),
+            before: (pause.moment == Moment::Before).then(|| pause.call.id.clone()),
+        };
+        there.map(waiting).collect()
     }
 
     pub(super) fn get(&self, id: &str) -> Option<&Pause> {
@@ -193,7 +219,7 @@ impl Pauses {
 
     fn decide(&mut self, id: &str, action: Value) -> Option<Pause> {
         let pause = self.paused.remove(id)?;
-        self.decided.insert(id.to_owned(), Decided { action, at: Instant::now() });
+        self.decided.insert(id.to_owned(), Decided { action, at: Instant::now(), fetched: false });
         if self.decided.len() > limits::DECIDED {
             self.decided.retain(|_, decided| decided.at.elapsed() < limits::DECIDED_KEPT);
         }
@@ -235,7 +261,10 @@ impl Callpoints {
         let reason = if moment == Moment::AfterException { "exception" } else { "breakpoint" };
         data.insert("pause_reason".to_owned(), json!(reason));
         let mut state = self.state();
-        if state.pauses.len() >= limits::PAUSES || *self.closing.borrow() {
+        if self.leaving.load(Relaxed) {
+            return None;
+        }
+        if state.pauses.len() >= limits::PAUSES {
             tracing::warn!(name = call.name, "a call goes on: too many are paused already");
             return None;
         }
@@ -329,7 +358,9 @@ impl Callpoints {
     /// The answer to a poll, if there is one by now.
     fn look(&self, id: &str, deadline: Instant) -> Option<Polled> {
         let mut state = self.state();
-        if let Some(decided) = state.pauses.decided.get(id) {
+        if let Some(decided) = state.pauses.decided.get_mut(id) {
+            decided.fetched = true;
+            self.moved.notify_waiters();
             return Some(Polled::Ready(decided.action.clone()));
         }
         let Some(pause) = state.pauses.get_mut(id) else {
@@ -344,6 +375,18 @@ impl Callpoints {
     pub async fn resume(&self, id: &str, decision: &Decision) -> Resumed {
         let found = self.state().pauses.get(id).map(|it| (Arc::clone(&it.call), it.moment));
         let Some((call, moment)) = found else { return self.unresumed(id) };
+        let decision = &match self.with_whole_cids(decision).await {
+            Ok(decision) => decision,
+            Err(no) => return Resumed::NoSuchValue(no),
+        };
+        let mut warning = None;
+        if let (Some(wanted), Moment::Before) = (&decision.replacement_function, moment) {
+            match self.state().config.replacing(wanted, &call) {
+                Replacing::Known => {}
+                Replacing::Unknown { app_does } => warning = Some(app_does),
+                Replacing::Raises { known } => return Resumed::NoSuchFunction { known },
+            }
+        }
         let values = match decision.needs_values(&call) {
             true => self.full_values(&call).await,
             false => Values::new(),
@@ -358,9 +401,9 @@ impl Callpoints {
         };
         self.after_decision(&pause, &word).await;
         let late = decision.changes() && word == "continue";
-        let warning = late.then_some(
-            "the call had run already: it goes on with its own outcome, and nothing was changed",
-        );
+        let too_late =
+            "the call had run already: it goes on with its own outcome, and nothing was changed";
+        let warning = if late { Some(too_late.to_owned()) } else { warning };
         Resumed::Done { action: word, warning }
     }
 
@@ -386,6 +429,24 @@ impl Callpoints {
         if let Some(pause) = released {
             tracing::info!(name = pause.call.name, why, "a paused call goes on");
             pause.wake();
+        }
+    }
+
+    /// Returns when these have heard that they go on, and told how their calls ended.
+    pub(super) async fn see_off(&self, mut waiting: Vec<Waiting>) {
+        loop {
+            let moved = self.moved.notified();
+            {
+                let state = self.state();
+                waiting.retain(|it| match &it.before {
+                    Some(call) => state.flights.calls.contains_key(call),
+                    None => state.pauses.decided.get(&it.id).is_some_and(|it| !it.fetched),
+                });
+            }
+            if waiting.is_empty() {
+                return;
+            }
+            moved.await;
         }
     }
 
@@ -423,12 +484,12 @@ impl State {
     }
 
     /// The paused calls whose app has not been heard of for longer than `silence`.
-    pub(super) fn silent(&self, silence: Duration) -> Vec<(String, i64, String)> {
+    pub(super) fn silent(&self, silence: Duration) -> Vec<(String, Arc<Call>)> {
         let quiet = |pause: &&Pause| {
             pause.open == 0 && pause.polled.unwrap_or(pause.born).elapsed() > silence
         };
         let silent = self.pauses.iter().filter(quiet);
-        silent.map(|it| (it.id.clone(), it.call.pid, it.call.name.clone())).collect()
+        silent.map(|it| (it.id.clone(), Arc::clone(&it.call))).collect()
     }
 }
 

@@ -3,11 +3,13 @@
 //! From Python, a value is its repr as text, an exception or a placeholder is an object; from JSON
 //! clients it is the value itself. Pickles are read as data and never executed.
 
+mod placeholder;
+
 use holdpoint_pickle::{Kind, Limits, Pickle, Ref, Show, Text, Value as Python};
 use holdpoint_store as store;
 use serde_json::{Map, Value, json};
 
-use super::value::Format;
+use super::{lenient, value::Format};
 use crate::limits;
 
 /// How a value is shown.
@@ -49,8 +51,10 @@ pub(super) fn kept(value: &store::Value) -> Value {
         return serde_json::from_str(pretty).unwrap_or(Value::Null);
     }
     match &value.data {
-        Some(data) => serde_json::from_slice(data)
-            .unwrap_or_else(|_| json!(String::from_utf8_lossy(data).into_owned())),
+        Some(data) => {
+            let text = String::from_utf8_lossy(data);
+            lenient::read(&text).unwrap_or_else(|_| json!(text))
+        }
         None => json!(format!("<{} bytes of {}>", value.size, value.format)),
     }
 }
@@ -67,8 +71,8 @@ fn pickle(bytes: &[u8]) -> Value {
         Err(fault) => return json!(format!("<unavailable: {fault}>")),
     };
     let root = pickle.root();
-    if let Some(fields) = placeholder_fields(&pickle, root) {
-        return placeholder(&pickle, fields);
+    if let Some(placeholder) = placeholder::of(&pickle, root) {
+        return placeholder;
     }
     match pickle.value(root) {
         Python::Group(group) if group.kind == Kind::Exception => exception(&pickle, root),
@@ -80,44 +84,9 @@ fn repr(pickle: &Pickle<'_>, at: Ref, chars: usize) -> String {
     pickle.render(at, Show::chars(chars))
 }
 
-/// What a client sends for an object that does not pickle: a description of it, by its fields.
-fn placeholder_fields(pickle: &Pickle<'_>, root: Ref) -> Option<Vec<(String, Ref)>> {
-    let Python::Group(group) = pickle.value(root) else { return None };
-    if group.class.name != "UnpicklablePlaceholder" {
-        return None;
-    }
-    let children = pickle.children(root, 0, limits::ATTRIBUTES).items;
-    Some(children.into_iter().map(|child| (bare(&child.step), child.value)).collect())
-}
-
 /// `['name']` → `name`.
 fn bare(name: &str) -> String {
     name.trim_matches(|letter: char| matches!(letter, '[' | ']' | '\'' | '"' | '.')).to_owned()
-}
-
-fn placeholder(pickle: &Pickle<'_>, fields: Vec<(String, Ref)>) -> Value {
-    let mut object = Map::new();
-    object.insert("__cideldill_placeholder__".to_owned(), json!(true));
-    for (name, at) in fields {
-        let value = pickle.json(at, Show { chars_max: limits::PRETTY_VALUE * 4, depth_max: 3 });
-        object.insert(name, value);
-    }
-    let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
-    let count = |name: &str| object.get(name).and_then(Value::as_object).map_or(0, Map::len);
-    let name = match text("object_name") {
-        "" => String::new(),
-        name => format!("{name} "),
-    };
-    let summary = format!(
-        "<Unpicklable {name}{}.{} attrs={} failed={} error={}>",
-        text("module"),
-        text("qualname"),
-        count("attributes"),
-        count("failed_attributes"),
-        cut(text("pickle_error"), limits::SHORT_VALUE)
-    );
-    object.insert("summary".to_owned(), json!(summary));
-    Value::Object(object)
 }
 
 fn exception(pickle: &Pickle<'_>, root: Ref) -> Value {
@@ -184,7 +153,7 @@ pub(super) fn python_json(value: &Value) -> String {
     let mut writer = serde_json::Serializer::with_formatter(&mut out, Dumps);
     // Writing to memory cannot fail.
     serde::Serialize::serialize(value, &mut writer).unwrap_or_default();
-    String::from_utf8(out).unwrap_or_default()
+    lenient::plain(String::from_utf8(out).unwrap_or_default())
 }
 
 struct Dumps;

@@ -1,7 +1,8 @@
 //! Tells the log of calls that end: each by itself, and in a flood by their number.
 //!
 //! A busy app ends thousands of calls a second. Told one by one they would push everything else out
-//! of the log and drown every client; all of them are in the store.
+//! of the log and drown every client; all of them are in the store. One that failed, or that somebody
+//! held up, is always told.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -26,32 +27,31 @@ struct Told {
     told: u32,
     /// Not told yet.
     calls: u64,
-    failed: u64,
     last: Option<String>,
 }
 
 impl Teller {
     pub(super) fn new(log: Arc<Log>) -> Teller {
-        let told = Told { since: Instant::now(), told: 0, calls: 0, failed: 0, last: None };
+        let told = Told { since: Instant::now(), told: 0, calls: 0, last: None };
         Teller(Arc::new(Inner { log, state: Mutex::new(told) }))
     }
 
     /// What is to be told of a call that has ended, once its record can be found.
-    pub(super) fn completed(&self, call: &Call) -> Option<Event> {
+    pub(super) fn completed(&self, call: &Call, was_paused: bool) -> Option<Event> {
         let end = call.end.as_ref()?;
+        let matters = was_paused || end.failed;
         let mut told = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         if told.since.elapsed() >= limits::TELL_WINDOW {
             (told.since, told.told) = (Instant::now(), 0);
         }
-        if told.told >= limits::TELL_EACH {
+        if told.told >= limits::TELL_EACH && !matters {
             told.calls += 1;
-            told.failed += u64::from(end.failed);
             if told.last.as_ref() != Some(&call.name) {
                 told.last = Some(call.name.clone());
             }
             return None;
         }
-        told.told += 1;
+        told.told += u32::from(!matters);
         Some(Event::CallCompleted {
             call_id: call.id.clone(),
             method_name: call.name.clone(),
@@ -74,14 +74,14 @@ impl Teller {
 
 impl Inner {
     fn summarise(&self) {
-        let (calls, failed, last) = {
+        let (calls, last) = {
             let mut told = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            let calls = std::mem::take(&mut told.calls);
-            (calls, std::mem::take(&mut told.failed), told.last.take())
+            (std::mem::take(&mut told.calls), told.last.take())
         };
         if calls > 0 {
             let last = last.unwrap_or_default();
-            self.log.append(Event::CallsCompleted { calls, failed, last });
+            // Those that failed were told one by one.
+            self.log.append(Event::CallsCompleted { calls, failed: 0, last });
         }
     }
 }

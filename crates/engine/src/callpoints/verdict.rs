@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::decision::Decision;
+use super::{decision::Decision, lenient};
 use crate::{budget, limits};
 
 /// Its serialised form is part of a column of the store.
@@ -78,6 +78,7 @@ impl Verdict {
 
 /// The values as they were given, or their text if that is long.
 fn bounded(values: Value) -> Value {
+    let values = lenient::unmarked(values);
     let text = values.to_string();
     if text.len() <= limits::VERDICT_BYTES {
         return values;

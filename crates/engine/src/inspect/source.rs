@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::SourceText;
 use crate::{budget, limits};
 
 /// The lines of a file that were asked for, and how many it has.
@@ -27,7 +28,7 @@ pub fn snippet(
     if bytes.iter().take(8_192).any(|byte| *byte == 0) {
         return None;
     }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = SourceText::new(file, &bytes);
     let lines = text.lines().count();
     let wanted =
         (1_u32..).zip(text.lines()).skip_while(|(n, _)| *n < first).take_while(|(n, _)| *n <= last);

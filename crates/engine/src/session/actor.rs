@@ -42,6 +42,8 @@ pub(super) struct Actor {
     stop: Option<Arc<Shown>>,
     /// Tracepoints that disabled themselves and are not in the program any more.
     taken_out: BTreeSet<(BreakpointId, u64)>,
+    /// Processes that were asked what they are called.
+    titled: BTreeSet<TargetId>,
     /// Requests under way.
     beside: FuturesUnordered<BoxFuture<'static, Done>>,
     signals: mpsc::Sender<(TargetId, Signal)>,
@@ -50,7 +52,7 @@ pub(super) struct Actor {
 
 /// Something that ran beside the loop is finished.
 enum Done {
-    Stack { stop: Stop, stack: Stack },
+    Stack { stop: Stop, stack: Stack, thread: Option<String> },
     Sent { result: Result<(), Failure>, reply: Option<Reply> },
     Synced,
 }
@@ -77,6 +79,7 @@ impl Actor {
             exit: None,
             stop: None,
             taken_out: BTreeSet::new(),
+            titled: BTreeSet::new(),
             beside: FuturesUnordered::new(),
             signals,
             inbox,
@@ -162,6 +165,7 @@ impl Actor {
                         self.tell.passed(target, hits);
                         tokio::task::yield_now().await;
                     }
+                    Signal::Titled(title) => self.tell.titled(target, &title),
                     Signal::Gone { .. } => drop(open.remove(&target)),
                     _ => {}
                 }
@@ -175,8 +179,10 @@ impl Actor {
     /// A program that was let go lives on, and so may its connection: only what has come counts.
     fn hits_so_far(&mut self) {
         while let Ok((target, signal)) = self.inbox.try_recv() {
-            if let Signal::Passed(hits) = signal {
-                self.tell.passed(target, hits);
+            match signal {
+                Signal::Titled(title) => self.tell.titled(target, &title),
+                Signal::Passed(hits) => self.tell.passed(target, hits),
+                _ => {}
             }
         }
     }
@@ -297,7 +303,15 @@ impl Actor {
 
     fn signal(&mut self, target: TargetId, signal: Signal) {
         let signal = match signal {
-            Signal::Passed(hits) => return self.tell.passed(target, hits),
+            Signal::Passed(hits) => {
+                if let Some(asked) = self.title(target) {
+                    self.beside.push(Box::pin(async move {
+                        asked.await;
+                        Done::Synced
+                    }));
+                }
+                return self.tell.passed(target, hits);
+            }
             signal => signal,
         };
         match &signal {
@@ -314,6 +328,10 @@ impl Actor {
                 self.tell.thread_ended(ThreadKey { target, thread: *thread });
             }
             Signal::Breakpoint(bound) => self.tell.bound(target, std::slice::from_ref(bound)),
+            Signal::Titled(title) => {
+                self.titled.insert(target);
+                self.tell.titled(target, title);
+            }
             Signal::Stopped(_) | Signal::Continued { .. } | Signal::Ended | Signal::Passed(_) => {}
         }
         let outputs = self.state.step(Input::Signal { target, signal });
@@ -384,32 +402,59 @@ impl Actor {
         }));
     }
 
+    /// Asks a child process once what it is called. Not before it does something of its own: its name is
+    /// given to it after it has joined.
+    fn title(&mut self, target: TargetId) -> Option<impl Future<Output = ()> + use<>> {
+        if target == TargetId::MAIN || !self.titled.insert(target) {
+            return None;
+        }
+        let backend = self.targets.backend(target)?;
+        let tell = Arc::clone(&self.tell);
+        Some(async move {
+            let asked = tokio::time::timeout(limits::TITLE, backend.title()).await;
+            if let Ok(Ok(title)) = asked {
+                tell.titled(target, &title);
+            }
+        })
+    }
+
     /// The stack is asked for the moment a stop is known; the stop is shown with it.
-    fn fetch_stack(&self, stop: Stop) {
+    fn fetch_stack(&mut self, stop: Stop) {
         let backend = self.targets.backend(stop.thread.target);
+        let title = self.title(stop.thread.target);
         self.beside.push(Box::pin(async move {
             let first = Slice { start: 0, count: limits::STACK_FRAMES };
-            let stack = match backend {
+            let stack = match &backend {
                 Some(backend) => backend.stack(stop.thread.thread, first).await,
                 None => Err(Failure::new(Code::NotFound, "the process is gone")),
+            };
+            if let Some(title) = title {
+                title.await;
+            }
+            let thread = match &backend {
+                Some(backend) if !stop.thread.is_main() => {
+                    let all = backend.threads().await.unwrap_or_default();
+                    all.into_iter().find(|it| it.id == stop.thread.thread).map(|it| it.name)
+                }
+                _ => None,
             };
             let stack = stack.unwrap_or_else(|failure| {
                 tracing::debug!(%failure, "a stop has no stack");
                 Stack { frames: Vec::new(), total: None }
             });
-            Done::Stack { stop, stack }
+            Done::Stack { stop, stack, thread }
         }));
     }
 
     fn done(&mut self, done: Done) {
         match done {
-            Done::Stack { stop, stack } => {
+            Done::Stack { stop, stack, thread } => {
                 // It may have run on meanwhile; then there is nothing to show.
                 if self.state.epoch() != stop.epoch || *self.state.status() != Status::Stopped {
                     return;
                 }
                 let (seq, hits) = self.tell.stopped(&stop, &stack);
-                self.stop = Some(Arc::new(Shown { stop, stack, seq, hits }));
+                self.stop = Some(Arc::new(Shown { stop, stack, seq, hits, thread }));
                 self.show();
             }
             Done::Sent { result, reply } => {

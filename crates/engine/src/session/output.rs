@@ -88,7 +88,8 @@ impl Output {
         *self.written.borrow()
     }
 
-    /// Everything after `since`, of one stream or of all.
+    /// Everything after `since`, of one stream or of the program's two: what its debugger says is not the
+    /// program's output.
     pub fn since(&self, since: u64, only: Option<Stream>) -> Text {
         let kept = self.kept();
         let first = kept.end - kept.bytes as u64;
@@ -97,7 +98,7 @@ impl Output {
         for chunk in &kept.chunks {
             let skip = usize::try_from(since.saturating_sub(at)).unwrap_or(usize::MAX);
             at += chunk.bytes.len() as u64;
-            if only.is_none_or(|only| only == chunk.stream) {
+            if only.map_or(chunk.stream != Stream::Debugger, |only| only == chunk.stream) {
                 bytes.extend(chunk.bytes.get(skip..).unwrap_or_default());
             }
         }
@@ -207,6 +208,16 @@ mod tests {
         assert_eq!(output.since(first.cursor, None).text, "two\n");
         assert_eq!(output.since(2, None).text, "e\ntwo\n");
         assert_eq!(output.since(0, Some(Stream::Stdout)).text, "one\n");
+    }
+
+    #[test]
+    fn what_the_debugger_says_is_not_the_programs_output() {
+        let output = Output::default();
+        output.push(Stream::Stdout, b"one\n");
+        output.push(Stream::Debugger, b"Frame skipped\n");
+        output.push(Stream::Stderr, b"two\n");
+        assert_eq!(output.since(0, None).text, "one\ntwo\n");
+        assert_eq!(output.since(0, Some(Stream::Debugger)).text, "Frame skipped\n");
     }
 
     #[test]

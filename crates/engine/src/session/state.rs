@@ -178,7 +178,10 @@ impl State {
             Signal::ThreadEnded { thread } => self.forget(target, |id| id == thread),
             Signal::Gone { .. } | Signal::Ended => self.gone(target),
             // Not a matter of run control.
-            Signal::Output { .. } | Signal::Breakpoint(_) | Signal::Passed(_) => Vec::new(),
+            Signal::Output { .. }
+            | Signal::Breakpoint(_)
+            | Signal::Titled(_)
+            | Signal::Passed(_) => Vec::new(),
         }
     }
 

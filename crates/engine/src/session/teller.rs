@@ -13,10 +13,11 @@ use std::{
 use super::{
     Output,
     state::{Status, Stop},
+    view::{Passes, Process},
 };
 use crate::{
     adapter,
-    backend::{Binding, Bound, Passed, Stack, StopReason},
+    backend::{Binding, Bound, Passed, Site, Stack, StopReason},
     breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
     budget,
     event::{BoundAt, Event, Hit, StoppedAt, TraceHit, Traced},
@@ -44,6 +45,10 @@ struct Told {
     ever_bound: BTreeSet<BreakpointId>,
     /// How often each process passed each tracepoint, of one count.
     passed: BTreeMap<(BreakpointId, u64), BTreeMap<TargetId, u64>>,
+    /// How many hits of each tracepoint were told here.
+    reported: BTreeMap<BreakpointId, u64>,
+    /// Every process there was, also those that have ended.
+    processes: BTreeMap<TargetId, Process>,
 }
 
 impl Teller {
@@ -60,6 +65,8 @@ impl Teller {
             bound: BTreeMap::new(),
             ever_bound: BTreeSet::new(),
             passed: BTreeMap::new(),
+            reported: BTreeMap::new(),
+            processes: BTreeMap::new(),
         });
         Teller { session, language, log, output, breakpoints, told }
     }
@@ -85,6 +92,11 @@ impl Teller {
     /// A stop with its stack; its place on the log, and what it hit.
     pub(super) fn stopped(&self, stop: &Stop, stack: &Stack) -> (Seq, Vec<Hit>) {
         self.output();
+        if let Some(top) = stack.frames.first() {
+            let named = top.place.as_deref().map(Path::new);
+            let file = top.file.as_deref().or(named);
+            self.were_hit(stop.thread.target, &stop.hits, file, top.line);
+        }
         let mut told = self.told();
         let was = std::mem::replace(&mut told.status, Status::Stopped);
         let hits = told.count(stop);
@@ -122,6 +134,14 @@ impl Teller {
 
     pub(super) fn process_started(&self, target: TargetId, pid: Option<u32>) {
         let session = self.session;
+        {
+            let processes = &mut self.told().processes;
+            processes.insert(target, Process { pid, title: None });
+            if processes.len() > limits::PROCESSES {
+                let oldest = processes.keys().copied().find(|it| *it != TargetId::MAIN);
+                oldest.map(|it| processes.remove(&it));
+            }
+        }
         self.log.append(Event::ProcessStarted { session, process: target.0, pid });
     }
 
@@ -144,12 +164,45 @@ impl Teller {
     /// Tracepoints were passed; what is not to be reported is only counted.
     pub(super) fn passed(&self, target: TargetId, hits: Vec<Passed>) {
         let reported = self.breakpoints.count(&hits);
+        // A batch is mostly of one tracepoint, at one line.
+        let mut known: Option<(BreakpointId, u32)> = None;
+        for hit in &hits {
+            if known.replace((hit.id, hit.line)) != Some((hit.id, hit.line)) {
+                self.were_hit(target, &[hit.id], Some(Path::new(&*hit.file)), hit.line);
+            }
+        }
         let mut told = self.told();
         let events = hits.into_iter().zip(reported).filter_map(|(hit, is_reported)| {
             let hit_count = told.passed(target, &hit);
-            is_reported.then(|| self.trace_hit(target, hit, hit_count))
+            is_reported.then(|| {
+                *told.reported.entry(hit.id).or_default() += 1;
+                self.trace_hit(target, hit, hit_count)
+            })
         });
         self.log.append_all(events);
+    }
+
+    /// What was hit lies where it was hit, whatever its debugger has said of it: nobody looks into modules
+    /// without a source file, and they stop all the same.
+    fn were_hit(&self, target: TargetId, ids: &[BreakpointId], file: Option<&Path>, line: u32) {
+        let is_unbound = |id: &&BreakpointId| {
+            let told = self.told();
+            matches!(told.bound.get(&(target, **id)), None | Some(Binding::Not { .. }))
+        };
+        let unbound: Vec<BreakpointId> = ids.iter().filter(is_unbound).copied().collect();
+        let place = |id| self.breakpoints.get(id).map(|it: Breakpoint| it.place);
+        let bound = unbound.into_iter().filter_map(|id| {
+            let state = match (place(id)?, file) {
+                (Place::Line { .. }, _) => Binding::At { line, column: None },
+                (Place::Function { .. }, Some(file)) => {
+                    let places = vec![Site { file: file.to_owned(), line }];
+                    Binding::Functions { places, total: 1 }
+                }
+                (Place::Function { .. }, None) => return None,
+            };
+            Some(Bound { id, state })
+        });
+        self.bound(target, &bound.collect::<Vec<_>>());
     }
 
     fn trace_hit(&self, target: TargetId, hit: Passed, hit_count: u64) -> Event {
@@ -279,6 +332,43 @@ impl Teller {
             (it, is_bound)
         };
         never.map(with_fate).collect()
+    }
+
+    /// The tracepoints that are to report, and how often each did.
+    pub(super) fn passes(&self) -> Vec<Passes> {
+        let told = self.told();
+        let all = self.breakpoints.all().into_iter().filter(|it| it.trace.is_some());
+        let here = all.filter(|it| (it.enabled || it.is_spent) && !self.is_foreign(it));
+        let one = |point: Breakpoint| {
+            let counts = told.passed.iter().filter(|((id, _), _)| *id == point.id);
+            Passes {
+                reported: told.reported.get(&point.id).copied().unwrap_or(0),
+                counted: counts.flat_map(|(_, counts)| counts.values()).sum(),
+                is_bound: told.ever_bound.contains(&point.id),
+                point,
+            }
+        };
+        here.map(one).collect()
+    }
+
+    /// A process of the session, also one that has ended.
+    pub(super) fn process(&self, target: TargetId) -> Option<Process> {
+        self.told().processes.get(&target).cloned()
+    }
+
+    /// How many processes there were so far.
+    pub(super) fn processes(&self) -> usize {
+        self.told().processes.len()
+    }
+
+    /// What a process is called, once it is known. The program itself is called as the session is.
+    pub(super) fn titled(&self, target: TargetId, title: &str) {
+        if target == TargetId::MAIN {
+            return;
+        }
+        if let Some(process) = self.told().processes.get_mut(&target) {
+            process.title = Some(budget::cut(title, limits::NAME_BYTES));
+        }
     }
 
     /// Whether it is in a file of another language, so that it is for other programs.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::state::{Status, Stop};
 use crate::{
     backend::Stack,
+    breakpoints::Breakpoint,
     event::Hit,
     ids::{Epoch, Seq, ThreadKey},
     process::Exit,
@@ -31,6 +32,28 @@ pub struct Shown {
     pub seq: Seq,
     /// What it hit, and how often by now.
     pub hits: Vec<Hit>,
+    /// What the thread is called; not asked of the program's main thread.
+    pub thread: Option<String>,
+}
+
+/// One process, or worker, of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    pub pid: Option<u32>,
+    /// What it is called by those who wrote the program, once somebody needed to know.
+    pub title: Option<String>,
+}
+
+/// How often a tracepoint was passed in a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passes {
+    pub point: Breakpoint,
+    /// Hits that were told.
+    pub reported: u64,
+    /// The number of the last of them, those before it that were not told included.
+    pub counted: u64,
+    /// Whether it lay anywhere at some time.
+    pub is_bound: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -9,32 +9,43 @@ use crate::setup::merge::Known;
 use crate::setup::places::Places;
 
 pub(super) fn configurations(machine: &Machine) -> Vec<Finding> {
-    CLIENTS.iter().map(|client| examine(client, &machine.places)).collect()
+    let mut findings = Vec::new();
+    let mut absent = Vec::new();
+    for client in CLIENTS {
+        match examine(client, &machine.places) {
+            Some(finding) => findings.push(finding),
+            None => absent.push(client.title),
+        }
+    }
+    if !absent.is_empty() {
+        findings.push(Finding::new(Status::Info, "not installed here:", absent.join(", ")));
+    }
+    findings
 }
 
-fn examine(client: &Client, places: &Places) -> Finding {
+/// What is to be said of an agent; nothing of one that is not here.
+fn examine(client: &Client, places: &Places) -> Option<Finding> {
     let files: Vec<PathBuf> =
         (client.file)(places).ok().into_iter().chain((client.other_file)(places)).collect();
     for file in &files {
         match look(client, file) {
             Ok(Known::Absent) => {}
-            Ok(Known::Command(command)) => return describe_entry(client, places, file, &command),
-            Ok(Known::OtherWay) => return knows(client, file),
+            Ok(Known::Command(command)) => {
+                return Some(describe_entry(client, places, file, &command));
+            }
+            Ok(Known::OtherWay) => return Some(knows(client, file)),
             Err(why) => {
-                return Finding::new(
-                    Status::Warning,
-                    client.title,
-                    format!("has a configuration we cannot read: {why}"),
-                );
+                let detail = format!("has a configuration we cannot read: {why}");
+                return Some(Finding::new(Status::Warning, client.title, detail));
             }
         }
     }
     if !client.is_installed(places) {
-        return Finding::new(Status::Info, client.title, "is not installed here");
+        return None;
     }
     let places_looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let detail = format!("does not know Holdpoint (looked in {})", places_looked.join(" and "));
-    Finding::new(Status::Missing, client.title, detail).with_fix(setup_command(client))
+    Some(Finding::new(Status::Missing, client.title, detail).with_fix(setup_command(client)))
 }
 
 fn look(client: &Client, file: &Path) -> Result<Known, String> {
@@ -43,7 +54,7 @@ fn look(client: &Client, file: &Path) -> Result<Known, String> {
     };
     client
         .format
-        .look(&text, client.key)
+        .look(&text, client.key, client.fields)
         .map_err(|refusal| format!("{}: {}", file.display(), refusal.what))
 }
 
@@ -96,13 +107,9 @@ mod tests {
     fn agents_that_are_not_installed_are_no_complaint() {
         check(
             &[],
-            expect![[r#"
-                info    Claude Code is not installed here
-                info    Claude Desktop is not installed here
-                info    Cursor is not installed here
-                info    VS Code is not installed here
-                info    Codex is not installed here
-                info    Gemini CLI is not installed here"#]],
+            expect![
+                "info    not installed here: Claude Code, Claude Desktop, Cursor, VS Code, Codex, Gemini CLI, Copilot CLI, Windsurf, Cline, Roo Code, Zed, opencode, Goose, Qwen Code, Kimi Code, Junie, Amp, Antigravity"
+            ],
         );
     }
 
@@ -126,11 +133,10 @@ mod tests {
             ],
             expect![[r#"
                 ok      Claude Code knows Holdpoint, by /project/.mcp.json
-                info    Claude Desktop is not installed here
                 ok      Cursor knows Holdpoint, by /project/.cursor/mcp.json
                 ok      VS Code knows Holdpoint, by /home/.config/Code/User/mcp.json
                 ok      Codex knows Holdpoint, by /home/.codex/config.toml
-                info    Gemini CLI is not installed here"#]],
+                info    not installed here: Claude Desktop, Gemini CLI, Copilot CLI, Windsurf, Cline, Roo Code, Zed, opencode, Goose, Qwen Code, Kimi Code, Junie, Amp, Antigravity"#]],
         );
     }
 
@@ -142,14 +148,11 @@ mod tests {
                 ("home/.gemini/settings.json", r#"{"theme": "holdpoint"}"#),
             ],
             expect![[r#"
-                info    Claude Code is not installed here
-                info    Claude Desktop is not installed here
                 missing Cursor does not know Holdpoint (looked in /home/.cursor/mcp.json and /project/.cursor/mcp.json)
                         fix: holdpoint setup cursor --write
-                info    VS Code is not installed here
-                info    Codex is not installed here
                 missing Gemini CLI does not know Holdpoint (looked in /home/.gemini/settings.json and /project/.gemini/settings.json)
-                        fix: holdpoint setup gemini --write"#]],
+                        fix: holdpoint setup gemini --write
+                info    not installed here: Claude Code, Claude Desktop, VS Code, Codex, Copilot CLI, Windsurf, Cline, Roo Code, Zed, opencode, Goose, Qwen Code, Kimi Code, Junie, Amp, Antigravity"#]],
         );
     }
 
@@ -170,12 +173,48 @@ mod tests {
             expect![[r#"
                 warning Claude Code starts `/old/holdpoint`, which is not there (says /project/.mcp.json)
                         fix: holdpoint setup claude-code --write
-                info    Claude Desktop is not installed here
-                info    Cursor is not installed here
-                info    VS Code is not installed here
                 warning Codex has a configuration we cannot read: /home/.codex/config.toml: not valid TOML, line 1, column 9: string values must be quoted, expected literal string
                 warning Gemini CLI starts `hp`, which is not there (says /home/.gemini/settings.json)
-                        fix: holdpoint setup gemini --write"#]],
+                        fix: holdpoint setup gemini --write
+                info    not installed here: Claude Desktop, Cursor, VS Code, Copilot CLI, Windsurf, Cline, Roo Code, Zed, opencode, Goose, Qwen Code, Kimi Code, Junie, Amp, Antigravity"#]],
+        );
+    }
+
+    #[test]
+    fn every_agents_file_is_found_in_its_own_language() {
+        check(
+            &[
+                (
+                    "home/.config/opencode/opencode.json",
+                    r#"{"mcp": {"holdpoint": {"command": ["/bin/sh", "mcp"]}}}"#,
+                ),
+                (
+                    "home/.config/goose/config.yaml",
+                    "extensions:\n  holdpoint:\n    cmd: /gone/holdpoint\n",
+                ),
+                ("home/.config/zed/settings.json", "// Mine.\n{\"context_servers\": {}}"),
+                (
+                    "project/.amp/settings.json",
+                    r#"{"amp.mcpServers": {"holdpoint": {"command": "/bin/sh"}}}"#,
+                ),
+                (
+                    "home/.gemini/antigravity/mcp_config.json",
+                    r#"{"mcpServers": {"holdpoint": {"serverUrl": "http://127.0.0.1:5174/mcp"}}}"#,
+                ),
+                ("home/.copilot/mcp-config.json", "{"),
+            ],
+            expect![[r#"
+                missing Gemini CLI does not know Holdpoint (looked in /home/.gemini/settings.json and /project/.gemini/settings.json)
+                        fix: holdpoint setup gemini --write
+                warning Copilot CLI has a configuration we cannot read: /home/.copilot/mcp-config.json: not valid JSON, line 1, column 1: unterminated object
+                missing Zed does not know Holdpoint (looked in /home/.config/zed/settings.json and /project/.zed/settings.json)
+                        fix: holdpoint setup zed --write
+                ok      opencode knows Holdpoint, by /home/.config/opencode/opencode.json
+                warning Goose starts `/gone/holdpoint`, which is not there (says /home/.config/goose/config.yaml)
+                        fix: holdpoint setup goose --write
+                ok      Amp knows Holdpoint, by /project/.amp/settings.json
+                ok      Antigravity knows Holdpoint, by /home/.gemini/antigravity/mcp_config.json
+                info    not installed here: Claude Code, Claude Desktop, Cursor, VS Code, Codex, Windsurf, Cline, Roo Code, Qwen Code, Kimi Code, Junie"#]],
         );
     }
 

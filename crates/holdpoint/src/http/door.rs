@@ -63,6 +63,7 @@ impl Service<hyper::Request<Incoming>> for Visitor {
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
         let busy = Busy::new(Arc::clone(&self.place));
+        self.door.app.activity.touch();
         let request = request.map(Body::new);
         if let Some(about) = AboutCall::of(&request) {
             let door = Arc::clone(&self.door);

@@ -12,6 +12,8 @@ pub(super) struct Health {
     version: &'static str,
     pid: u32,
     uptime_s: u64,
+    /// Programs that are being debugged.
+    sessions: usize,
 }
 
 #[utoipa::path(get, path = "/healthz", responses(
@@ -19,5 +21,6 @@ pub(super) struct Health {
 ))]
 pub(super) async fn healthz(State(app): State<App>) -> Json<Health> {
     let uptime_s = app.engine.uptime().as_secs();
-    Json(Health { ok: true, version: VERSION, pid: std::process::id(), uptime_s })
+    let sessions = app.engine.sessions.live();
+    Json(Health { ok: true, version: VERSION, pid: std::process::id(), uptime_s, sessions })
 }

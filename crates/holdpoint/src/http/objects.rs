@@ -6,7 +6,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use holdpoint_engine::callpoints::Inspected;
+use holdpoint_engine::callpoints::{Inspected, NoValue};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::IntoParams;
@@ -32,9 +32,10 @@ pub(super) struct Inside {
 }
 
 #[utoipa::path(get, path = "/api/objects/{cid}", params(
-    ("cid" = String, Path, description = "The value"), Inside,
+    ("cid" = String, Path, description = "The value: its CID, or 8 digits of it or more"), Inside,
 ), responses(
     (status = 200, description = "`{cid, type, repr, attributes}`", body = Value),
+    (status = 400, description = "`cid_ambiguous` with `matches`", body = Value),
     (status = 404, description = "`cid_not_found`, `path_not_found`", body = Value),
 ))]
 pub(super) async fn one(
@@ -45,12 +46,24 @@ pub(super) async fn one(
     let path = inside.path.unwrap_or_default();
     match app.engine.callpoints().await.inspect(&cid, &path).await {
         Ok(Inspected::Found(found)) => Json(found).into_response(),
-        Ok(Inspected::NoSuchValue) => error(StatusCode::NOT_FOUND, "cid_not_found"),
+        Ok(Inspected::NoSuchValue(no)) => no_value(&no),
         Ok(Inspected::NoSuchPath { why }) => {
             let body = json!({ "error": "path_not_found", "message": why, "cid": cid });
             (StatusCode::NOT_FOUND, Json(body)).into_response()
         }
         Err(error) => trouble(&error),
+    }
+}
+
+/// Why a CID leads to no value.
+pub(super) fn no_value(no: &NoValue) -> Response {
+    match no {
+        NoValue::Unknown { .. } => error(StatusCode::NOT_FOUND, "cid_not_found"),
+        NoValue::Several { cid, count } => {
+            let message = format!("{count} values have a CID that begins with `{cid}`");
+            let body = json!({ "error": "cid_ambiguous", "matches": count, "message": message });
+            (StatusCode::BAD_REQUEST, Json(body)).into_response()
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! MCP over streamable HTTP at `/mcp`: sessions for the older revisions, none for 2026-07-28.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     body::{Body, to_bytes},
     extract::Request,
-    http::{Method, StatusCode},
+    http::{Method, StatusCode, header::CONTENT_LENGTH, request::Parts},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 
-use super::Handler;
+use super::{Handler, exact};
 use crate::{app::App, clients::Transport};
 
 pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionManager> {
@@ -44,7 +44,10 @@ pub(crate) async fn lenient(request: Request, next: Next) -> Response {
     let is_bare = request.method() == Method::POST
         && request.headers().contains_key("mcp-protocol-version")
         && !request.headers().contains_key("mcp-method");
-    let request = if is_bare { named(request).await } else { Ok(request) };
+    let request = match request.method() == Method::POST {
+        true => read(request, is_bare).await,
+        false => Ok(request),
+    };
     let request = match request {
         Ok(request) => request,
         Err(status) => return status.into_response(),
@@ -56,12 +59,27 @@ pub(crate) async fn lenient(request: Request, next: Next) -> Response {
     response
 }
 
-/// A notification gets the header that names it; anything else stays as it is.
-async fn named(request: Request) -> Result<Request, StatusCode> {
+/// The request with its body read, and with what [`exact`] and [`name`] do to it.
+async fn read(request: Request, is_bare: bool) -> Result<Request, StatusCode> {
     let (mut parts, body) = request.into_parts();
     let bytes =
         to_bytes(body, limits::BODY_BYTES).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
-    let message: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+    if is_bare {
+        name(&mut parts, &bytes);
+    }
+    let bytes = match exact::call(&bytes) {
+        Cow::Borrowed(_) => bytes,
+        Cow::Owned(marked) => {
+            parts.headers.remove(CONTENT_LENGTH);
+            marked.into()
+        }
+    };
+    Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// A notification gets the header that names it; anything else stays as it is.
+fn name(parts: &mut Parts, bytes: &[u8]) {
+    let message: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
     let method = message.get("method").and_then(|method| method.as_str());
     let is_modern = parts.headers.get("mcp-protocol-version").is_some_and(|it| it == "2026-07-28");
     if let (true, None, Some(method)) = (is_modern, message.get("id"), method)
@@ -69,5 +87,4 @@ async fn named(request: Request) -> Result<Request, StatusCode> {
     {
         parts.headers.insert("mcp-method", value);
     }
-    Ok(Request::from_parts(parts, Body::from(bytes)))
 }

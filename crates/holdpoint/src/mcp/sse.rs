@@ -33,7 +33,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::PollSender;
 
-use super::{Handler, outlet::Outlet, wire::Bounded};
+use super::{Handler, exact, outlet::Outlet, wire::Bounded};
 use crate::{app::App, clients::Transport};
 
 pub(crate) const STREAM: &str = "/mcp/sse";
@@ -139,7 +139,7 @@ async fn message(
     let Some(session) = lock(&door.sessions).get(&id).cloned() else {
         return refuse(StatusCode::NOT_FOUND, "no such session; open one with GET /mcp/sse");
     };
-    let message = match serde_json::from_slice::<ClientJsonRpcMessage>(&body) {
+    let message = match serde_json::from_slice::<ClientJsonRpcMessage>(&exact::call(&body)) {
         Ok(message) => message,
         Err(error) => {
             return refuse(StatusCode::BAD_REQUEST, &format!("not a JSON-RPC message: {error}"));

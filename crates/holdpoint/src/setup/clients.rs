@@ -1,28 +1,35 @@
-//! The agents Holdpoint can be set up for: one entry each in [`CLIENTS`].
+//! The agents Holdpoint can be set up for: one file and one line in [`CLIENTS`] each.
 //!
-//! An entry says where the agent reads its MCP servers from and under which key.
+//! An entry says where the agent reads its MCP servers from, under which key, and in which words.
 //! How a file is changed is `merge.rs`, and what the user gets to read is `setup.rs`; neither knows an agent by name.
 
-use std::fmt;
+mod amp;
+mod antigravity;
+mod claude_code;
+mod claude_desktop;
+mod cline;
+mod codex;
+mod copilot_cli;
+mod cursor;
+mod gemini;
+mod goose;
+mod junie;
+mod kimi;
+mod opencode;
+mod qwen;
+mod roo;
+mod vscode;
+mod windsurf;
+mod zed;
+
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow};
-use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::merge::Format;
+use super::link::Link;
+use super::merge::{Field, Format, Is};
 use super::places::Places;
-
-/// The agents, by the word that names them on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ClientName {
-    ClaudeCode,
-    ClaudeDesktop,
-    Cursor,
-    #[value(name = "vscode")]
-    VsCode,
-    Codex,
-    Gemini,
-}
 
 /// Who reads a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +40,21 @@ pub(crate) enum Scope {
     User,
 }
 
+/// An agent's own command that adds a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Own {
+    /// It is followed by the server's command line.
+    Words(&'static str),
+    /// It is followed by the server's entry as JSON.
+    Json(&'static str),
+    /// The same, with the server's name in it.
+    NamedJson(&'static str),
+}
+
 /// What there is to know about one agent.
 pub(crate) struct Client {
-    pub(crate) name: ClientName,
+    /// The word that names it on the command line.
+    pub(crate) name: &'static str,
     /// Its name as people write it.
     pub(crate) title: &'static str,
     pub(crate) scope: Scope,
@@ -46,134 +65,70 @@ pub(crate) struct Client {
     pub(crate) format: Format,
     /// The key that holds the servers.
     pub(crate) key: &'static str,
-    /// Whether an entry says `"type": "stdio"`.
-    pub(crate) says_type: bool,
-    /// The agent's own command that adds a server, up to where the server's command line begins.
-    pub(crate) own_command: Option<&'static str>,
+    pub(crate) fields: &'static [Field],
+    pub(crate) own_command: Option<Own>,
+    /// The form of the link that adds a server by a click.
+    pub(crate) link: Option<Link>,
     /// What makes the agent notice a changed file.
     pub(crate) next_step: &'static str,
     /// The program that is on the search path when the agent is installed.
     pub(crate) program: Option<&'static str>,
     /// The folder that exists once the agent has run.
     pub(crate) folder: fn(&Places) -> Result<PathBuf>,
+    /// The folder where it looks for skills, of the same scope as its file.
+    pub(crate) skills: Option<fn(&Places) -> Result<PathBuf>>,
 }
 
-/// Every agent we know. To add one, name it in [`ClientName`] and describe it here.
+/// Every agent we know.
 pub(crate) const CLIENTS: &[Client] = &[
-    // https://code.claude.com/docs/en/mcp
-    Client {
-        name: ClientName::ClaudeCode,
-        title: "Claude Code",
-        scope: Scope::Project,
-        file: |places| Ok(places.cwd.join(".mcp.json")),
-        other_file: |places| places.in_home(".claude.json").ok(),
-        format: Format::Json,
-        key: "mcpServers",
-        says_type: true,
-        own_command: Some("claude mcp add --scope project holdpoint --"),
-        next_step: "start Claude Code in this folder and approve the server, then `/mcp` shows it",
-        program: Some("claude"),
-        folder: |places| places.in_home(".claude"),
-    },
-    // https://modelcontextprotocol.io/docs/develop/connect-local-servers
-    Client {
-        name: ClientName::ClaudeDesktop,
-        title: "Claude Desktop",
-        scope: Scope::User,
-        file: |places| Ok(places.settings_folder()?.join("Claude/claude_desktop_config.json")),
-        other_file: |_| None,
-        format: Format::Json,
-        key: "mcpServers",
-        says_type: false,
-        own_command: None,
-        next_step: "quit Claude Desktop and start it again",
-        program: None,
-        folder: |places| Ok(places.settings_folder()?.join("Claude")),
-    },
-    // https://cursor.com/docs/mcp
-    Client {
-        name: ClientName::Cursor,
-        title: "Cursor",
-        scope: Scope::User,
-        file: |places| places.in_home(".cursor/mcp.json"),
-        other_file: |places| Some(places.cwd.join(".cursor/mcp.json")),
-        format: Format::Json,
-        key: "mcpServers",
-        says_type: false,
-        own_command: None,
-        next_step: "restart Cursor and switch the server on in its MCP settings",
-        program: Some("cursor"),
-        folder: |places| places.in_home(".cursor"),
-    },
-    // https://code.visualstudio.com/docs/agents/reference/mcp-configuration
-    Client {
-        name: ClientName::VsCode,
-        title: "VS Code",
-        scope: Scope::Project,
-        file: |places| Ok(places.cwd.join(".vscode/mcp.json")),
-        other_file: |places| Some(places.settings_folder().ok()?.join("Code/User/mcp.json")),
-        format: Format::Json,
-        key: "servers",
-        says_type: true,
-        own_command: None,
-        next_step: "open this folder in VS Code and start the server by `MCP: List Servers`",
-        program: Some("code"),
-        folder: |places| places.in_home(".vscode"),
-    },
-    // https://developers.openai.com/codex/mcp
-    Client {
-        name: ClientName::Codex,
-        title: "Codex",
-        scope: Scope::User,
-        file: |places| Ok(places.codex_folder()?.join("config.toml")),
-        other_file: |places| Some(places.cwd.join(".codex/config.toml")),
-        format: Format::Toml,
-        key: "mcp_servers",
-        says_type: false,
-        own_command: Some("codex mcp add holdpoint --"),
-        next_step: "start Codex, then `/mcp` shows the server",
-        program: Some("codex"),
-        folder: Places::codex_folder,
-    },
-    // https://geminicli.com/docs/tools/mcp-server
-    Client {
-        name: ClientName::Gemini,
-        title: "Gemini CLI",
-        scope: Scope::User,
-        file: |places| places.in_home(".gemini/settings.json"),
-        other_file: |places| Some(places.cwd.join(".gemini/settings.json")),
-        format: Format::Json,
-        key: "mcpServers",
-        says_type: false,
-        own_command: Some("gemini mcp add --scope user holdpoint"),
-        next_step: "restart Gemini CLI, then `/mcp` shows the server",
-        program: Some("gemini"),
-        folder: |places| places.in_home(".gemini"),
-    },
+    claude_code::CLIENT,
+    claude_desktop::CLIENT,
+    cursor::CLIENT,
+    vscode::CLIENT,
+    codex::CLIENT,
+    gemini::CLIENT,
+    copilot_cli::CLIENT,
+    windsurf::CLIENT,
+    cline::CLIENT,
+    roo::CLIENT,
+    zed::CLIENT,
+    opencode::CLIENT,
+    goose::CLIENT,
+    qwen::CLIENT,
+    kimi::CLIENT,
+    junie::CLIENT,
+    amp::CLIENT,
+    antigravity::CLIENT,
 ];
 
+const COMMAND: Field = Field { name: "command", is: Is::Command };
+const ARGUMENTS: Field = Field { name: "args", is: Is::Arguments };
+
+/// How long an agent is to wait for a call, in its unit. A call ends by itself within a minute unless it
+/// asks for longer, and nobody should have to ask for more than this.
+const PATIENCE_S: u32 = 600;
+const PATIENCE_MS: u32 = PATIENCE_S * 1000;
+
+/// How long an agent is to wait for our start, which takes a tenth of a second: for a loaded machine.
+const START_S: u32 = 30;
+const START_MS: u32 = START_S * 1000;
+
+/// Reads an agent's word on the command line.
+pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Client> {
+    PossibleValuesParser::new(CLIENTS.iter().map(|client| client.name))
+        .try_map(|name| Client::named(&name))
+}
+
 impl Client {
-    pub(crate) fn named(name: ClientName) -> Result<&'static Self> {
-        CLIENTS
-            .iter()
-            .find(|client| client.name == name)
-            .ok_or_else(|| anyhow!("no entry for `{name}` in the list of clients\nhint: this is a bug, please report it"))
+    pub(crate) fn named(name: &str) -> Result<&'static Self> {
+        let found = CLIENTS.iter().find(|client| client.name == name);
+        found.ok_or_else(|| anyhow!("no agent `{name}` in the list of clients"))
     }
 
     /// Whether there are traces of the agent on this machine.
     pub(crate) fn is_installed(&self, places: &Places) -> bool {
         self.program.is_some_and(|program| places.find_program(program).is_some())
             || (self.folder)(places).is_ok_and(|folder| folder.is_dir())
-    }
-}
-
-impl fmt::Display for ClientName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_possible_value() {
-            Some(value) => f.write_str(value.get_name()),
-            // Only a variant that clap is told to skip has no value, and there is none.
-            None => fmt::Debug::fmt(self, f),
-        }
     }
 }
 
@@ -184,14 +139,19 @@ mod tests {
 
     #[test]
     fn every_name_has_exactly_one_entry() {
-        let listed: Vec<ClientName> = CLIENTS.iter().map(|client| client.name).collect();
-        assert_eq!(listed, ClientName::value_variants());
+        let mut names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), CLIENTS.len());
     }
 
     #[test]
-    fn the_words_of_the_command_line() {
-        let words: Vec<String> = CLIENTS.iter().map(|client| client.name.to_string()).collect();
-        assert_eq!(words, ["claude-code", "claude-desktop", "cursor", "vscode", "codex", "gemini"]);
+    fn every_entry_says_how_to_start_us() {
+        for client in CLIENTS {
+            let starts =
+                client.fields.iter().filter(|it| matches!(it.is, Is::Command | Is::CommandLine));
+            assert_eq!(starts.count(), 1, "{}", client.name);
+        }
     }
 
     #[test]

@@ -4,20 +4,21 @@
 //! Whatever else is in the text stays: comments, format, other servers, and the settings a user has given ours.
 //! A text that cannot be changed with certainty is refused, with the place and a hint.
 
+pub(crate) mod fields;
 mod json;
 mod toml;
+mod yaml;
+
+pub(crate) use self::fields::{Entry, Field, Is};
 
 /// The key under which every agent knows our server.
-const SERVER: &str = "holdpoint";
+pub(super) const SERVER: &str = "holdpoint";
 
-/// The argument that makes the binary speak MCP over its standard streams.
-pub(super) const SUBCOMMAND: &str = "mcp";
-
-/// The value of `type` for a server that is started as a process.
-const STDIO: &str = "stdio";
+/// What makes the binary speak MCP over its standard streams, with the tools that agents reach for.
+pub(super) const ARGUMENTS: &[&str] = &["mcp", "--toolset", "agent"];
 
 /// The keys by which an agent reaches a server that it does not start itself.
-const REMOTE_KEYS: &[&str] = &["url", "httpUrl", "serverUrl"];
+const REMOTE_KEYS: &[&str] = &["url", "httpUrl", "serverUrl", "uri"];
 
 /// Windows editors begin a file with this mark, and no parser wants to see it.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -28,13 +29,8 @@ pub(crate) enum Format {
     /// JSON, with comments and trailing commas if the user wrote them.
     Json,
     Toml,
-}
-
-/// What an agent has to know to start us.
-pub(super) struct Entry<'a> {
-    pub(super) command: &'a str,
-    /// Whether the agent wants to read `"type": "stdio"`.
-    pub(super) says_type: bool,
+    /// YAML, as far as one can be certain of it line by line.
+    Yaml,
 }
 
 /// What became of a text.
@@ -71,6 +67,7 @@ impl Format {
         let merged = match self {
             Self::Json => json::merge(text, key, entry)?,
             Self::Toml => toml::merge(text, key, entry)?,
+            Self::Yaml => yaml::merge(text, key, entry)?,
         };
         Ok(match merged {
             Merged::UpToDate => Merged::UpToDate,
@@ -80,11 +77,12 @@ impl Format {
     }
 
     /// What the text says about our server, under `key`.
-    pub(crate) fn look(self, text: &str, key: &str) -> Result<Known, Refusal> {
+    pub(crate) fn look(self, text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
         let (_, text) = split_mark(text);
         match self {
-            Self::Json => json::look(text, key),
-            Self::Toml => toml::look(text, key),
+            Self::Json => json::look(text, key, fields),
+            Self::Toml => toml::look(text, key, fields),
+            Self::Yaml => yaml::look(text, key, fields),
         }
     }
 }
@@ -115,6 +113,13 @@ impl Refusal {
         }
     }
 
+    fn beyond_us(line: usize, what: &str) -> Self {
+        Self {
+            what: format!("line {line} holds {what}, which is changed with certainty only by hand"),
+            hint: "paste what `holdpoint setup` prints without --write".to_owned(),
+        }
+    }
+
     fn remote(path: &str, remote_key: &str) -> Self {
         Self {
             what: format!(
@@ -141,6 +146,10 @@ fn lowercase_first(sentence: &str) -> String {
 mod tests {
     use super::*;
 
+    /// An entry as most agents have it.
+    pub(super) const PLAIN: &[Field] =
+        &[Field { name: "command", is: Is::Command }, Field { name: "args", is: Is::Arguments }];
+
     /// Merges, shows what came of it, and sees that a second merge finds nothing to do.
     #[track_caller]
     pub(super) fn transcript(format: Format, before: &str, key: &str, entry: &Entry<'_>) -> String {
@@ -156,8 +165,10 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_kept() {
-        for (format, text) in [(Format::Json, "\u{feff}{}"), (Format::Toml, "\u{feff}a = 1\n")] {
-            let entry = Entry { command: "holdpoint", says_type: false };
+        let texts = [(Format::Json, "{}"), (Format::Toml, "a = 1\n"), (Format::Yaml, "a: 1\n")];
+        for (format, text) in texts {
+            let text = &format!("{BYTE_ORDER_MARK}{text}");
+            let entry = Entry { command: "holdpoint", also: None, fields: PLAIN };
             let Merged::Added(text) = format.merge(text, "servers", &entry).unwrap() else {
                 panic!("not added")
             };
@@ -165,7 +176,7 @@ mod tests {
             assert!(text.starts_with(BYTE_ORDER_MARK));
             assert_eq!(format.merge(&text, "servers", &entry).unwrap(), Merged::UpToDate);
             assert_eq!(
-                format.look(&text, "servers").unwrap(),
+                format.look(&text, "servers", PLAIN).unwrap(),
                 Known::Command("holdpoint".to_owned())
             );
         }

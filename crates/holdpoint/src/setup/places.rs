@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 
 /// The name under which a shell finds us.
-const PROGRAM: &str = "holdpoint";
+pub(crate) const PROGRAM: &str = "holdpoint";
 
 /// The operating systems whose folders differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub(crate) struct Places {
     pub(crate) app_data: Option<PathBuf>,
     pub(crate) xdg_config_home: Option<PathBuf>,
     pub(crate) codex_home: Option<PathBuf>,
+    pub(crate) copilot_home: Option<PathBuf>,
+    pub(crate) kimi_home: Option<PathBuf>,
     pub(crate) holdpoint_home: Option<PathBuf>,
 }
 
@@ -57,6 +59,8 @@ impl Places {
             // The XDG specification asks to ignore a value that is not absolute.
             xdg_config_home: folder_from("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute()),
             codex_home: folder_from("CODEX_HOME"),
+            copilot_home: folder_from("COPILOT_HOME"),
+            kimi_home: folder_from("KIMI_CODE_HOME"),
             holdpoint_home: folder_from("HOLDPOINT_HOME"),
         })
     }
@@ -79,20 +83,50 @@ impl Places {
         named.map_or_else(|| self.in_home(usual), Ok)
     }
 
+    /// The XDG folder, also on systems where others keep their settings elsewhere.
+    pub(crate) fn xdg_folder(&self) -> Result<PathBuf> {
+        self.xdg_config_home.clone().map_or_else(|| self.in_home(".config"), Ok)
+    }
+
     /// The folder where Codex keeps its settings.
     pub(crate) fn codex_folder(&self) -> Result<PathBuf> {
-        match &self.codex_home {
-            Some(folder) => Ok(self.cwd.join(folder)),
-            None => self.in_home(".codex"),
+        self.named_or(self.codex_home.as_ref(), ".codex")
+    }
+
+    /// The folder where Copilot CLI keeps its settings.
+    pub(crate) fn copilot_folder(&self) -> Result<PathBuf> {
+        self.named_or(self.copilot_home.as_ref(), ".copilot")
+    }
+
+    /// The folder where Kimi Code keeps its settings.
+    pub(crate) fn kimi_folder(&self) -> Result<PathBuf> {
+        self.named_or(self.kimi_home.as_ref(), ".kimi-code")
+    }
+
+    /// The folder where Goose keeps its settings.
+    pub(crate) fn goose_folder(&self) -> Result<PathBuf> {
+        match self.platform {
+            Platform::Windows => Ok(self.settings_folder()?.join("Block/goose/config")),
+            Platform::MacOs | Platform::Xdg => Ok(self.xdg_folder()?.join("goose")),
         }
+    }
+
+    /// The folder where Zed keeps its settings.
+    pub(crate) fn zed_folder(&self) -> Result<PathBuf> {
+        match self.platform {
+            Platform::Windows => Ok(self.settings_folder()?.join("Zed")),
+            Platform::MacOs | Platform::Xdg => Ok(self.xdg_folder()?.join("zed")),
+        }
+    }
+
+    /// A folder that a variable names, else one below the home folder.
+    fn named_or(&self, named: Option<&PathBuf>, usual: &str) -> Result<PathBuf> {
+        named.map_or_else(|| self.in_home(usual), |folder| Ok(self.cwd.join(folder)))
     }
 
     /// The folder where Holdpoint keeps its own things.
     pub(crate) fn holdpoint_folder(&self) -> Result<PathBuf> {
-        match &self.holdpoint_home {
-            Some(folder) => Ok(self.cwd.join(folder)),
-            None => self.in_home(".holdpoint"),
-        }
+        self.named_or(self.holdpoint_home.as_ref(), ".holdpoint")
     }
 
     /// The first executable of that name on the search path.
@@ -146,7 +180,7 @@ impl Platform {
         let is_plain = |c: char| c.is_alphanumeric() || "/:._-+".contains(c);
         match self {
             Self::Windows if word.chars().all(|c| is_plain(c) || c == '\\') => word.to_owned(),
-            Self::Windows => format!("\"{word}\""),
+            Self::Windows => format!("\"{}\"", word.replace('"', "\\\"")),
             Self::MacOs | Self::Xdg if word.chars().all(is_plain) => word.to_owned(),
             Self::MacOs | Self::Xdg => format!("'{}'", word.replace('\'', r"'\''")),
         }
@@ -205,6 +239,8 @@ pub(crate) mod tests {
             app_data: None,
             xdg_config_home: None,
             codex_home: None,
+            copilot_home: None,
+            kimi_home: None,
             holdpoint_home: None,
         }
     }

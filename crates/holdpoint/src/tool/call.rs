@@ -44,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) by: String,
     pub(crate) budget: Budget,
+    /// The same, if the call named it: what a contract counts is cut for nothing else.
+    pub(crate) asked_budget: Option<Budget>,
     /// The session that was named, if any.
     pub(crate) session: Option<String>,
     pub(crate) cancel: CancellationToken,
@@ -63,6 +65,7 @@ impl Call {
             app: caller.app,
             by: caller.by,
             budget,
+            asked_budget: None,
             session,
             cancel: caller.cancel,
             progress: caller.progress,
@@ -126,6 +129,7 @@ pub(crate) struct Common {
     /// The tool has a `timeout_s` of its own and answers by itself when it passes.
     own_timeout: bool,
     pub(crate) budget: Budget,
+    pub(crate) asked_budget: Option<Budget>,
     pub(crate) session: Option<String>,
 }
 
@@ -137,17 +141,18 @@ impl Common {
         if !own_timeout {
             arguments.remove("timeout_s");
         }
-        let budget = match arguments.remove("budget_tokens") {
-            None => Budget::default(),
-            Some(value) => Budget::tokens(tokens(&value)?),
+        let asked_budget = match arguments.remove("budget_tokens") {
+            None => None,
+            Some(value) => Some(Budget::tokens(tokens(&value)?)),
         };
+        let budget = asked_budget.unwrap_or_default();
         let session = if declares("session_id") { arguments.remove("session_id") } else { None };
         let session = match session {
             None => None,
             Some(Value::String(id)) => Some(id),
             Some(other) => return Err(wrong("session_id", "a string such as \"s1\"", &other)),
         };
-        Ok(Common { timeout, own_timeout, budget, session })
+        Ok(Common { timeout, own_timeout, budget, asked_budget, session })
     }
 
     /// When the boundary cuts the tool off.

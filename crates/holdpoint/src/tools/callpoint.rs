@@ -18,10 +18,18 @@ pub(crate) mod shape;
 
 use std::collections::BTreeMap;
 
-use holdpoint_engine::callpoints::{behavior::Behavior, functions::Function};
+use holdpoint_engine::{
+    budget,
+    callpoints::{NoValue, behavior::Behavior, functions::Function},
+    failure::{Code, Failure},
+    limits,
+};
 use serde_json::{Value, json};
 
-use crate::tool::{Reply, nearest};
+use crate::tool::{Reply, nearest, refused};
+
+/// The behaviors after a call.
+const AFTER: &str = "stop, go, exception, stop_exception or yield";
 
 /// `{"error": code}`, what it is about, and the next step.
 pub(crate) fn refuse(code: &str, more: Value) -> Reply {
@@ -33,6 +41,18 @@ pub(crate) fn refuse(code: &str, more: Value) -> Reply {
         }
     }
     Reply::Refused(error)
+}
+
+/// A tool that is none, if by its name it would be one of these.
+pub(crate) fn unknown_tool(name: &str, failure: Failure) -> Result<Reply, Failure> {
+    if failure.code != Code::UnknownTool || !name.starts_with("breakpoint_") {
+        return Err(failure);
+    }
+    let mut error = refused(&failure);
+    if let Some(error) = error.as_object_mut() {
+        error.insert("tool".to_owned(), json!(budget::cut(name, limits::NAME_SHOWN)));
+    }
+    Ok(Reply::Refused(error))
 }
 
 /// A word that is no behavior, and those that are.
@@ -50,6 +70,39 @@ fn behavior_set(changed: bool, function_name: &str, behavior: Behavior) -> Reply
     }))
 }
 
+/// A function that an app does not have; the call waits on. Names the likeliest of those that it has.
+fn no_function(wanted: Option<&str>, known: &[String]) -> Reply {
+    let wanted = wanted.unwrap_or_default();
+    let near = nearest(wanted, known.iter().map(String::as_str));
+    let shown: Vec<&str> = known.iter().map(String::as_str).take(limits::NAMES_SHOWN).collect();
+    let mut error = json!({
+        "replacement_function": wanted,
+        "message": "the app has no such function and would raise; the call is still paused",
+        "functions": shown,
+    });
+    if let (Some(error), true) = (error.as_object_mut(), known.len() > shown.len()) {
+        error.insert("functions_total".to_owned(), json!(known.len()));
+    }
+    if let (Some(error), Some(near)) = (error.as_object_mut(), near) {
+        error.insert("did_you_mean".to_owned(), json!(near));
+    }
+    refuse("function_not_found", error)
+}
+
+/// A CID that leads to no value, or to several.
+fn no_value(no: &NoValue) -> Reply {
+    match no {
+        NoValue::Unknown { cid } => refuse("cid_not_found", json!({ "cid": cid })),
+        NoValue::Several { cid, count } => refuse(
+            "cid_ambiguous",
+            json!({
+                "cid": cid, "matches": count,
+                "message": format!("{count} values have a CID that begins with `{cid}`"),
+            }),
+        ),
+    }
+}
+
 fn hint(code: &str) -> Option<&'static str> {
     Some(match code {
         "breakpoint_not_found" => {
@@ -64,7 +117,9 @@ fn hint(code: &str) -> Option<&'static str> {
             "pass a larger `timeout_s`, or see by `waiting` in `breakpoint_list_paused` \
             whether the app is still there"
         }
-        "cid_not_found" => "copy a whole `cid` from a record or a paused call",
+        "cid_not_found" => "copy a `cid` from a record or a paused call: 8 digits of it or more",
+        "cid_ambiguous" => "pass more of its digits",
+        "function_not_found" => "`breakpoint_list_functions` lists what apps have",
         "signature_mismatch" => {
             "`breakpoint_list_functions` has the signatures; both must be known and equal"
         }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    adapter::has_extension,
+    adapter::{Runtime, has_extension},
     failure::{Code, Failure},
     launch::Launch,
 };
@@ -57,6 +57,13 @@ impl What {
         }
         what.words.extend(launch.args.iter().map(OsString::from));
         Ok(what)
+    }
+
+    /// Which node it is, and why.
+    pub(super) fn runtime(&self, launch: &Launch) -> Runtime {
+        let is_given = launch.interpreter.is_some() || !is_on_path(&self.node);
+        let why = if is_given { "as given" } else { "PATH" }.to_owned();
+        Runtime { path: self.node.clone(), version: None, why, installed: None }
     }
 
     /// A file to run, with what it takes to run TypeScript.
@@ -215,6 +222,10 @@ fn find_node(given: Option<&Path>) -> Result<PathBuf, Failure> {
             )
         }
     }
+}
+
+fn is_on_path(node: &Path) -> bool {
+    ["node", "nodejs"].iter().any(|name| on_path(name).as_deref() == Some(node))
 }
 
 fn on_path(name: &str) -> Option<PathBuf> {

@@ -80,7 +80,7 @@ async fn by_address(
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
     tokio::spawn(take_announced(announced, link, host.to_owned(), port, joining));
-    Ok(Started { program: None, process, stands: false, targets })
+    Ok(Started { runtime: None, program: None, process, stands: false, targets })
 }
 
 fn refused(failure: Failure) -> Failure {
@@ -142,13 +142,16 @@ async fn over(joining: mpsc::Sender<Connected>) {
 async fn by_process(attach: &Attach, process: Running, around: Around) -> Result<Started, Failure> {
     check(&process)?;
     let interpreter = Interpreter::at(&process.executable).await?;
-    let debugger = Debugger::find(&interpreter, &around).await?;
+    let (debugger, _) = Debugger::find(&interpreter, &around).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
     let port = listener.local_addr().map_err(no_port)?.port();
     let mut injector = Command::new(&interpreter.path);
     injector.args(["-X", "frozen_modules=off"]).args(debugger.words(&around.home)?);
     injector.args(["--connect", &format!("127.0.0.1:{port}"), "--pid", &process.pid.to_string()]);
     injector.env("PYDEVD_DISABLE_FILE_VALIDATION", "1").process_group(0);
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        injector.env("HOLDPOINT_INJECTOR", &around.guard);
+    }
     let said = File::from(
         rustix::fs::memfd_create("injector", rustix::fs::MemfdFlags::CLOEXEC)
             .map_err(|error| no_port(error.into()))?,
@@ -176,7 +179,7 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
     tokio::spawn(accept_children(listener, port, link, joining));
-    Ok(Started { program: None, process: Some(process), stands: false, targets })
+    Ok(Started { runtime: None, program: None, process: Some(process), stands: false, targets })
 }
 
 /// What would fail late, or do harm, is refused at once.
@@ -284,7 +287,10 @@ impl Injection {
 }
 
 fn is_denied(said: &str) -> bool {
-    said.contains("ptrace: Operation not permitted") || said.contains("Could not attach to process")
+    let not_permitted = said.contains("ptrace: ") && said.contains("EPERM");
+    not_permitted
+        || said.contains("ptrace: Operation not permitted")
+        || said.contains("Could not attach to process")
 }
 
 fn is_missing(said: &str) -> bool {

@@ -39,9 +39,29 @@ def find_debugger(folder):
     return cli
 
 
+def inject_with(injector):
+    """Puts the debugger into a process by our own hands: gdb may be missing, or too old for the processor."""
+    import subprocess
+
+    import pydevd
+
+    folder = os.path.join(os.path.dirname(pydevd.__file__), "pydevd_attach_to_process")
+    sys.path.append(folder)
+    import add_code_to_python_process as attach
+
+    def run(pid, python_code, **_):
+        library = attach.get_target_filename()
+        subprocess.check_call([injector, "inject", str(pid), library, "DoAttach", python_code])
+
+    attach.run_python_code = run
+
+
 if sys.excepthook is sys.__excepthook__:
     sys.excepthook = hook
 if __name__ == "__main__":
     cli = find_debugger(sys.argv[1])
     del sys.argv[1]
+    injector = os.environ.pop("HOLDPOINT_INJECTOR", None)
+    if injector:
+        inject_with(injector)
     cli.main()

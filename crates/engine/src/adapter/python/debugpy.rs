@@ -4,7 +4,7 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use tokio::process::Command;
@@ -35,18 +35,26 @@ pub(super) enum Debugger {
 }
 
 impl Debugger {
+    /// With it what had to be done first, if anything: whoever waited is to know for what.
     pub(super) async fn find(
         interpreter: &Interpreter,
         around: &Around,
-    ) -> Result<Debugger, Failure> {
+    ) -> Result<(Debugger, Option<String>), Failure> {
         if interpreter.facts.debugpy.as_deref().is_some_and(is_recent) {
-            return Ok(Debugger::Own);
+            return Ok((Debugger::Own, None));
         }
         let folder = folder(interpreter, &around.home);
+        let mut installed = None;
         if !folder.join("debugpy").join("__main__.py").is_file() {
+            let begun = Instant::now();
             install(interpreter, &folder, around).await?;
+            installed = Some(format!(
+                "debugpy {PINNED} was installed into {} for it, which took {:.1} s, this once",
+                folder.display(),
+                begun.elapsed().as_secs_f64()
+            ));
         }
-        Ok(Debugger::Provided(folder.join("debugpy")))
+        Ok((Debugger::Provided(folder.join("debugpy")), installed))
     }
 
     /// The script to run, and its first argument.

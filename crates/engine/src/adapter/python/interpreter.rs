@@ -1,4 +1,4 @@
-//! Which Python: the one that is named, else the project's own, else the one on PATH.
+//! Which Python: the one that is named, else the one that [`project`] finds; and what it says of itself.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,10 @@ use std::{
 use serde::Deserialize;
 use tokio::process::Command;
 
-use super::PROBE;
+use super::{
+    PROBE,
+    project::{self, Found},
+};
 use crate::{
     failure::{Code, Failure},
     launch::Launch,
@@ -19,6 +22,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) struct Interpreter {
     pub(super) path: PathBuf,
+    /// Why it is this one.
+    pub(super) why: String,
     /// What it said of itself.
     pub(super) facts: Facts,
 }
@@ -42,18 +47,24 @@ print(json.dumps({'version': sys.version_info[:3], 'debugpy': found}))
 ";
 
 impl Interpreter {
+    /// A version as people write it.
+    pub(super) fn version(&self) -> String {
+        let (major, minor, patch) = self.facts.version;
+        format!("{major}.{minor}.{patch}")
+    }
+
     pub(super) async fn find(
         launch: &Launch,
         named: Option<&Path>,
     ) -> Result<Interpreter, Failure> {
-        let path = match named {
-            Some(named) => resolve(named, &launch.cwd).ok_or_else(|| missing(named))?,
-            None => project(launch)
-                .or_else(|| search("python3"))
-                .or_else(|| search("python"))
-                .ok_or_else(|| missing(Path::new("python3")))?,
+        let found = match named {
+            Some(named) => resolve(named, &launch.cwd)
+                .map(|path| Found { path, why: "as given".to_owned() })
+                .ok_or_else(|| missing(named))?,
+            None => project::find(launch).await.ok_or_else(|| missing(Path::new("python3")))?,
         };
-        Interpreter::at(&path).await
+        let interpreter = Interpreter::at(&found.path).await?;
+        Ok(Interpreter { why: found.why, ..interpreter })
     }
 
     /// The one of that path.
@@ -65,26 +76,8 @@ impl Interpreter {
                 format!("`{}` is Python {major}.{minor}; the debugger needs 3.8", path.display());
             return Err(Failure::new(Code::LaunchFailed, text).hint("pass a newer `interpreter`"));
         }
-        Ok(Interpreter { path: path.to_owned(), facts })
+        Ok(Interpreter { path: path.to_owned(), why: String::new(), facts })
     }
-}
-
-/// A virtual environment of the project: beside the program or above it, then the one that is active.
-fn project(launch: &Launch) -> Option<PathBuf> {
-    let start = launch.program.as_deref().and_then(Path::parent).unwrap_or(&launch.cwd);
-    let above = start.ancestors().chain(launch.cwd.ancestors());
-    let inside = |folder: &Path| {
-        let names = [".venv", "venv", "env"];
-        let found =
-            names.iter().map(|name| folder.join(name)).find(|it| it.join("pyvenv.cfg").is_file());
-        found.map(|it| it.join("bin").join("python")).filter(|it| it.is_file())
-    };
-    let active = || {
-        let folder =
-            launch.env.get("VIRTUAL_ENV").cloned().or_else(|| std::env::var("VIRTUAL_ENV").ok())?;
-        Some(PathBuf::from(folder).join("bin").join("python")).filter(|it| it.is_file())
-    };
-    above.into_iter().find_map(inside).or_else(active)
 }
 
 fn resolve(named: &Path, cwd: &Path) -> Option<PathBuf> {
@@ -94,7 +87,8 @@ fn resolve(named: &Path, cwd: &Path) -> Option<PathBuf> {
     Some(cwd.join(named)).filter(|it| it.is_file())
 }
 
-fn search(name: &str) -> Option<PathBuf> {
+/// The first of that name on PATH.
+pub(super) fn search(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|it| it.is_file())
 }

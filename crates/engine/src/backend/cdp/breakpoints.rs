@@ -48,7 +48,10 @@ pub(super) async fn replace(
         let state = match kept {
             Some(binding) => binding,
             None => {
-                let point = place(cdp, &user_file, wanted).await?;
+                let mut point = place(cdp, &user_file, wanted).await?;
+                for part in point.take_astray() {
+                    remove(cdp, part.id).await?;
+                }
                 let binding = point.binding.clone();
                 cdp.points().files.entry(file.to_owned()).or_default().push(point);
                 binding
@@ -80,6 +83,7 @@ pub(super) async fn hold(cdp: &Cdp) {
 
 /// Sets one breakpoint wherever its line is by now, and where it will be.
 pub(super) async fn place(cdp: &Cdp, file: &UserFile, wanted: &Wanted) -> Result<Point, Failure> {
+    cdp.points().astray.remove(&(wanted.id, wanted.line));
     let mut point = Point {
         is_function: false,
         wanted: wanted.clone(),
@@ -238,7 +242,21 @@ pub(super) async fn resolved(
     let mut points = cdp.points();
     let point = points.by_part(id)?;
     point.binding = state;
-    let (id, state) = (point.wanted.id, point.binding.clone());
+    let astray = point.take_astray();
+    let (id, line, state) = (point.wanted.id, point.wanted.line, point.binding.clone());
+    if !astray.is_empty() {
+        // What it reports until it is taken out is dropped.
+        points.astray.insert((id, line));
+        let cdp = cdp.clone();
+        // Ends with the answers.
+        tokio::spawn(async move {
+            for part in astray {
+                if let Err(failure) = remove(&cdp, part.id).await {
+                    tracing::debug!(%failure, "a tracepoint on another line stays");
+                }
+            }
+        });
+    }
     let named = points.functions.iter().find(|it| it.wanted.id == id);
     Some(Bound { id, state: named.map_or(state, |it| points.of_function(it)) })
 }

@@ -5,7 +5,6 @@
 //! which is in time for every call but those that the script itself makes at once.
 
 mod scan;
-mod tokens;
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! Looking at a stopped thread: frames, scopes, values.
 
+use std::collections::BTreeMap;
+
 use holdpoint_cdp::{
     Place, Sources,
     types::{
@@ -14,6 +16,8 @@ use serde_json::json;
 
 use super::{
     Cdp, LIBRARIES, connect,
+    tokens::At,
+    unassigned::{self, Extent},
     value::{self, Inside},
 };
 use crate::{
@@ -26,6 +30,9 @@ use crate::{
 
 /// How the ids of frames begin that are no longer there.
 pub(super) const ASYNC: &str = "async ";
+
+/// What is shown of a variable before its declaration.
+const UNASSIGNED: &str = "<not assigned yet>";
 
 /// What Node gives to the function around a CommonJS module.
 pub(super) const WRAPPER: &[&str] = &["exports", "require", "module", "__filename", "__dirname"];
@@ -191,8 +198,16 @@ pub(super) async fn children(
             Ok(numbered(values, slice.start))
         }
         Inside::Map(_, id) => entries(cdp, id, slice).await,
-        Inside::Scope { is_wrapper, object, .. } => {
-            let mut variables = own(cdp, object).await?;
+        Inside::Scope { frame, is_wrapper, object } => {
+            let mut variables = own(cdp, object.clone()).await?;
+            if !variables.is_empty() {
+                let declared = declared(cdp, &FrameId::Text(frame), &object).await;
+                for it in &mut variables {
+                    if declared.get(&it.name) == Some(&false) {
+                        it.value = value::absent(UNASSIGNED);
+                    }
+                }
+            }
             if is_wrapper {
                 variables.retain(|it| !WRAPPER.contains(&it.name.as_str()));
             }
@@ -206,6 +221,58 @@ pub(super) async fn children(
             Ok(vec![Variable { name: "this".to_owned(), value, expression: None }])
         }
     }
+}
+
+/// The names that a scope of a frame declares, and whether each is assigned where the frame stands. Nothing
+/// of scopes around the function: where those stand is not where this frame is.
+async fn declared(cdp: &Cdp, frame: &FrameId, object: &ObjectId) -> BTreeMap<String, bool> {
+    let Ok(frame) = cdp.frame(frame) else { return BTreeMap::new() };
+    let mut chain = frame.scope_chain.iter();
+    let is_outer = |it: &holdpoint_cdp::types::debugger::Scope| {
+        matches!(it.kind.as_str(), "local" | "module" | "closure")
+    };
+    let mut is_around = false;
+    let scope = chain.find(|it| {
+        let is_it = it.object_id() == Some(object);
+        is_around |= !is_it && is_outer(it);
+        is_it
+    });
+    let Some(scope) = scope.filter(|_| !is_around) else { return BTreeMap::new() };
+    let start = scope.start_location.as_ref().map(tokens_at);
+    let is_whole = frame.function_name.is_empty() && is_module(&frame);
+    let extent = match (scope.kind.as_str(), start) {
+        ("module", _) => Extent::Whole,
+        ("local", _) if is_whole => Extent::Whole,
+        ("local", Some(start)) => Extent::Function(start),
+        ("block", Some(start)) => Extent::Block(start),
+        _ => return BTreeMap::new(),
+    };
+    match cdp.words(&frame.location.script_id).await {
+        Some(words) => unassigned::declared(&words, extent, tokens_at(&frame.location)),
+        None => BTreeMap::new(),
+    }
+}
+
+/// Whether an expression is only a name that has no value yet: V8 may still have that of the round before.
+pub(super) async fn is_unassigned(cdp: &Cdp, frame: &FrameId, name: &str) -> bool {
+    let is_name = !name.is_empty()
+        && name.chars().all(|it| it.is_alphanumeric() || matches!(it, '_' | '$'))
+        && !name.starts_with(|it: char| it.is_ascii_digit());
+    let Ok(live) = cdp.frame(frame) else { return false };
+    if !is_name || cdp.ended(&live.call_frame_id.0).is_some() {
+        return false;
+    }
+    for object in live.scope_chain.iter().filter_map(|it| it.object_id()) {
+        if let Some(is_assigned) = declared(cdp, frame, object).await.get(name) {
+            return !is_assigned;
+        }
+    }
+    false
+}
+
+fn tokens_at(location: &Location) -> At {
+    let column = location.column_number.unwrap_or(0);
+    At { line: location.line_number.saturating_add(1), column: column.saturating_add(1) }
 }
 
 fn inside(of: &Handle) -> Result<Inside, Failure> {
@@ -245,7 +312,7 @@ fn variable(property: Property) -> Variable {
     let value = match &property.value {
         Some(value) => value::value(value),
         None if property.get.is_some() || property.set.is_some() => value::absent("[getter]"),
-        None => value::absent("not initialised yet"),
+        None => value::absent(UNASSIGNED),
     };
     Variable { name: property.name, value, expression: None }
 }

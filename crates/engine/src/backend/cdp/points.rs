@@ -23,6 +23,8 @@ pub(super) struct Points {
     pub(super) functions: Vec<Named>,
     /// Files whose functions are known, loaded or not.
     pub(super) scanned: HashSet<PathBuf>,
+    /// Tracepoints that V8 would have put on another line, by the line that was asked for.
+    pub(super) astray: HashSet<(BreakpointId, u32)>,
     /// The stops before scripts with source maps, once there are any.
     pub(super) hold: Option<Hold>,
     /// Whether the program has come so far that a hold can be set.
@@ -62,6 +64,25 @@ pub(super) struct Part {
     pub(super) id: types::BreakpointId,
     /// The script it was set in through a source map; `None` when it was set by the file's own name.
     pub(super) through: Option<PathBuf>,
+}
+
+impl Point {
+    /// Takes out a tracepoint that V8 put on another line, whose values it would report.
+    pub(super) fn take_astray(&mut self) -> Vec<Part> {
+        match self.binding {
+            Binding::At { line, .. }
+                if self.wanted.trace.is_some() && !self.is_function && line != self.wanted.line =>
+            {
+                let why = format!(
+                    "V8 has no code on that line, as of a function that nothing uses; the nearest \
+                     line with code is {line}"
+                );
+                self.binding = Binding::Not { why };
+                std::mem::take(&mut self.parts)
+            }
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl Points {

@@ -159,9 +159,13 @@ impl Cdp {
 /// What the program told through the binding, or left for us to take.
 pub(super) fn read(cdp: &Cdp, payload: &str) -> Vec<Passed> {
     let hits: Vec<Value> = serde_json::from_str(payload).unwrap_or_default();
-    let places = cdp.points().places();
+    let (places, astray) = {
+        let points = cdp.points();
+        (points.places(), points.astray.clone())
+    };
     let traces = cdp.traces();
-    hits.iter().filter_map(|hit| one(&traces, &places, hit)).collect()
+    let is_true = |it: &Passed| astray.is_empty() || !astray.contains(&(it.id, it.line));
+    hits.iter().filter_map(|hit| one(&traces, &places, hit)).filter(is_true).collect()
 }
 
 /// `[[id, generation, line], number, time, function, values]`

@@ -229,7 +229,10 @@ impl Dap {
                 self.part();
                 vec![Signal::Ended]
             }
-            other => self.passed(&other).map(Signal::Passed).into_iter().collect(),
+            other => {
+                let titled = self.titled(&other).map(Signal::Titled);
+                titled.into_iter().chain(self.passed(&other).map(Signal::Passed)).collect()
+            }
         }
     }
 }

@@ -13,11 +13,17 @@ use std::{
 use holdpoint_dap::{request::SetBreakpoints, types as t};
 use serde_json::{Value, json};
 
-use super::{Dap, functions::entry, pydevd::literal, translate};
+use super::{
+    Dap,
+    functions::entry,
+    pydevd::{is_python, literal},
+    translate,
+};
 use crate::{
     backend::{Binding, Bound, TraceWay, Wanted},
     failure::Failure,
     ids::BreakpointId,
+    inspect::SourceText,
 };
 
 /// Those of ours that one breakpoint of the debugger stands for.
@@ -35,14 +41,48 @@ impl Dap {
             true => by_line(wanted),
             false => wanted.iter().map(|it| vec![it]).collect(),
         };
+        let mut nowhere = Vec::new();
         loop {
             let answers = self.send(file, &groups).await?;
             // A line without code is moved, perhaps to where another one is.
+            if let Some(fewer) = astray(&groups, &answers, &mut nowhere) {
+                groups = fewer;
+                continue;
+            }
             match merged(&groups, &answers).filter(|_| is_shared) {
                 Some(fewer) => groups = fewer,
-                None => return self.took(file, wanted, &groups, &answers).await,
+                None => {
+                    let bound = self.took(file, wanted, &groups, &answers).await?;
+                    return Ok(self.without_code(file, wanted, bound.into_iter().chain(nowhere)));
+                }
             }
         }
+    }
+
+    /// pydevd moves a breakpoint back to the last line with code; where there is none before it, that is
+    /// where the module's own code is said to begin, line 0, or the comment itself: nothing comes there.
+    fn without_code(
+        &self,
+        file: &Path,
+        wanted: &[Wanted],
+        bound: impl Iterator<Item = Bound>,
+    ) -> Vec<Bound> {
+        let is_python = self.known.is_pydevd && is_python(Some(file));
+        let bytes = if is_python { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
+        let text = SourceText::new(file, &bytes);
+        let truly = |bound: Bound| {
+            let asked = wanted.iter().find(|it| it.id == bound.id).map(|it| it.line);
+            let is_nowhere =
+                |line: u32, asked: u32| line == 0 || (line == asked && is_before_code(&text, line));
+            match (line_of(&bound.state), asked) {
+                (Some(line), Some(asked)) if is_nowhere(line, asked) => {
+                    let next = text.code_at(asked).err().flatten();
+                    Bound { state: no_code(asked, next), ..bound }
+                }
+                _ => bound,
+            }
+        };
+        bound.map(truly).collect()
     }
 
     async fn send(
@@ -168,6 +208,35 @@ fn merged<'a>(groups: &[Group<'a>], answers: &[Option<t::Breakpoint>]) -> Option
     }
     let fewer: Vec<Group<'a>> = lines.into_values().chain(others).collect();
     (fewer.len() < groups.len()).then_some(fewer)
+}
+
+/// A tracepoint that would report another line's values is taken out again; the rest, if there was one.
+fn astray<'a>(
+    groups: &[Group<'a>],
+    answers: &[Option<t::Breakpoint>],
+    nowhere: &mut Vec<Bound>,
+) -> Option<Vec<Group<'a>>> {
+    let before = nowhere.len();
+    let stays = |(group, answer): (&Group<'a>, &Option<t::Breakpoint>)| {
+        let line = line_of(&translate::binding(answer.as_ref()));
+        let (gone, stays): (Group<'a>, Group<'a>) = group
+            .iter()
+            .partition(|it| it.trace.is_some() && line.is_some_and(|line| line != it.line));
+        nowhere.extend(gone.iter().map(|it| Bound { id: it.id, state: no_code(it.line, line) }));
+        stays
+    };
+    let rest = groups.iter().zip(answers).map(stays).filter(|it| !it.is_empty()).collect();
+    (nowhere.len() > before).then_some(rest)
+}
+
+fn no_code(line: u32, nearest: Option<u32>) -> Binding {
+    let nearest = nearest.map(|it| format!("; the nearest line with code is {it}"));
+    Binding::Not { why: format!("line {line} has no code{}", nearest.unwrap_or_default()) }
+}
+
+/// Whether nothing but comments and empty lines comes up to this line.
+fn is_before_code(text: &SourceText<'_>, line: u32) -> bool {
+    (1..=line).all(|it| text.code_at(it).is_err())
 }
 
 fn line_of(state: &Binding) -> Option<u32> {

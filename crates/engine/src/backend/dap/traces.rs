@@ -172,6 +172,12 @@ impl Dap {
         Some(hits.iter().filter_map(|hit| traces.read(hit)).collect())
     }
 
+    /// What the process says that it is called.
+    pub(super) fn titled(&self, event: &Event) -> Option<String> {
+        let Event::Other { event, body } = event else { return None };
+        body.get("title").filter(|_| event == EVENT)?.as_str().map(str::to_owned)
+    }
+
     /// Whether a stop is, for one thing, at a tracepoint that is emulated.
     pub(super) fn is_traced(&self, stopped: &Stopped) -> bool {
         self.known.way == TraceWay::Emulated && stopped.hits.iter().any(|id| self.traces().has(*id))

@@ -86,11 +86,13 @@ pub(super) fn stopped(
 
 pub(super) fn frame(frame: t::StackFrame) -> Frame {
     let source = frame.source.unwrap_or_default();
-    let path = source.path.filter(|_| source.source_reference.unwrap_or(0) == 0);
-    let file = path.as_deref().map(PathBuf::from).filter(|path| path.is_absolute());
+    // What has a number instead of a file is still called something: a module in an archive.
+    let is_there = source.source_reference.unwrap_or(0) == 0;
+    let path = source.path.as_deref().map(PathBuf::from).filter(|_| is_there);
+    let file = path.filter(|path| path.is_absolute());
     let place = match &file {
         Some(_) => None,
-        None => path.or(source.name),
+        None => source.path.or(source.name),
     };
     let subtle =
         matches!(frame.presentation_hint, Some(t::FrameHint::Subtle | t::FrameHint::Label));

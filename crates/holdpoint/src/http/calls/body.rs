@@ -3,7 +3,10 @@
 //! A client that is cut off in the middle of an upload ends its program. So what is too large is
 //! read and thrown away, and the answer says what the program needs to go on.
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
     Json,
@@ -16,7 +19,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::{FutureExt as _, StreamExt as _};
-use holdpoint_engine::{aside::aside, callpoints::call::Complete, limits};
+use holdpoint_engine::{
+    aside::aside,
+    callpoints::{call::Complete, lenient},
+    limits,
+};
 use serde_json::{Value, json};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -131,6 +138,28 @@ async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Response> {
     }
 }
 
+/// The text of a body. Python escapes what is no Unicode, and some clients send it as it is: neither is
+/// a reason to end a program.
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(bytes);
+    if lenient::is_odd(&text) { Cow::Owned(lenient::mended(&text)) } else { text }
+}
+
+/// What `parse` finds in the fields of a text, which is mended where it is no JSON as it stands.
+fn fields<T>(
+    text: &str,
+    read: for<'b> fn(&'b str) -> Result<Fields<'b>, String>,
+    parse: impl FnOnce(&Fields<'_>) -> Option<T>,
+) -> Result<Option<T>, String> {
+    match read(text) {
+        Ok(fields) => Ok(parse(&fields)),
+        Err(error) => match read(&lenient::mended(text)) {
+            Ok(fields) => Ok(parse(&fields)),
+            Err(_still) => Err(error),
+        },
+    }
+}
+
 impl Sent {
     pub(super) fn is_cut(&self) -> bool {
         self.cut
@@ -142,7 +171,7 @@ impl Sent {
         &self,
         parse: impl FnOnce(&Fields<'_>) -> Option<T> + Send + 'static,
     ) -> Result<Option<T>, Response> {
-        self.look(move |bytes| Fields::read(bytes).map(|fields| parse(&fields))).await
+        self.look(move |text| fields(text, |text| Fields::read(text), parse)).await
     }
 
     /// Reads the whole text by `read`.
@@ -150,9 +179,11 @@ impl Sent {
         &self,
         read: fn(&str) -> serde_json::Result<T>,
     ) -> Result<T, Response> {
-        let read = move |bytes: &[u8]| {
-            let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-            read(text).map_err(|error| error.to_string())
+        let read = move |text: &str| {
+            let again = |error: serde_json::Error| {
+                read(&lenient::mended(text)).map_err(|_still| error.to_string())
+            };
+            read(text).or_else(again)
         };
         self.look(read).await
     }
@@ -162,15 +193,15 @@ impl Sent {
         &self,
         parse: impl FnOnce(&Fields<'_>) -> Option<T> + Send + 'static,
     ) -> Result<Option<T>, Response> {
-        self.look(move |bytes| Fields::read_batch(bytes).map(|fields| parse(&fields))).await
+        self.look(move |text| fields(text, |text| Fields::read_batch(text), parse)).await
     }
 
     async fn look<T: Send + 'static>(
         &self,
-        look: impl FnOnce(&[u8]) -> Result<T, String> + Send + 'static,
+        look: impl FnOnce(&str) -> Result<T, String> + Send + 'static,
     ) -> Result<T, Response> {
         let bytes = self.bytes.clone();
-        let work = move || look(&bytes);
+        let work = move || look(&readable(&bytes));
         let parsed = if self.bytes.len() <= limits::CALL_BODY_SMALL {
             work()
         } else {
@@ -184,7 +215,7 @@ impl Sent {
 
     /// The body as it is, of whatever kind.
     pub(crate) async fn json(&self) -> Result<Value, Response> {
-        let whole = self.parse(|fields| serde_json::from_slice(fields.bytes()).ok()).await?;
+        let whole = self.parse(|fields| serde_json::from_str(fields.text_of_all()).ok()).await?;
         Ok(whole.unwrap_or(Value::Null))
     }
 

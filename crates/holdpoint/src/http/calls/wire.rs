@@ -7,6 +7,7 @@ use foldhash::quality::RandomState;
 use holdpoint_engine::{
     callpoints::{
         call::{Origin, Site},
+        lenient,
         value::{Data, Format, Item},
     },
     limits,
@@ -19,7 +20,7 @@ use serde_json::{Value, value::RawValue};
 
 /// An object's fields, each as the text it came as: only what is asked for is looked at.
 pub(crate) struct Fields<'b> {
-    bytes: &'b [u8],
+    whole: &'b str,
     all: Pairs<'b>,
     /// Of a batch: lists that were taken apart at once, because they are nearly all of it.
     lists: Vec<(Cow<'b, str>, Vec<&'b RawValue>)>,
@@ -72,7 +73,7 @@ impl<'de> Deserialize<'de> for Batch<'de> {
             }
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Batch<'de>, M::Error> {
-                let mut fields = Fields { bytes: &[], all: Pairs::default(), lists: Vec::new() };
+                let mut fields = Fields { whole: "", all: Pairs::default(), lists: Vec::new() };
                 while let Some(Name(name)) = map.next_key()? {
                     if LISTS.contains(&&*name) {
                         fields.lists.push((name, map.next_value()?));
@@ -95,31 +96,31 @@ pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
 
 impl<'b> Fields<'b> {
     /// Falsy JSON counts as an empty object, as it does to existing servers.
-    pub(super) fn read(bytes: &'b [u8]) -> Result<Fields<'b>, String> {
-        let text = std::str::from_utf8(bytes).map_err(|error| error.to_string())?;
-        match text.trim() {
+    pub(super) fn read(whole: &'b str) -> Result<Fields<'b>, String> {
+        match whole.trim() {
             "[]" | "null" | "0" | "false" | "\"\"" => {
-                return Ok(Fields { bytes, all: Pairs::default(), lists: Vec::new() });
+                return Ok(Fields { whole, all: Pairs::default(), lists: Vec::new() });
             }
             _ => {}
         }
-        let all = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        Ok(Fields { bytes, all, lists: Vec::new() })
+        let all = serde_json::from_str(whole).map_err(|error| error.to_string())?;
+        Ok(Fields { whole, all, lists: Vec::new() })
     }
 
     /// The same of a batch, whose lists must be lists.
-    pub(super) fn read_batch(bytes: &'b [u8]) -> Result<Fields<'b>, String> {
-        let Batch(fields) = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
-        Ok(Fields { bytes, ..fields })
+    pub(super) fn read_batch(whole: &'b str) -> Result<Fields<'b>, String> {
+        let Batch(fields) = serde_json::from_str(whole).map_err(|error| error.to_string())?;
+        Ok(Fields { whole, ..fields })
     }
 
     fn of(raw: &'b RawValue) -> Option<Fields<'b>> {
         let all = serde_json::from_str(raw.get()).ok()?;
-        Some(Fields { bytes: raw.get().as_bytes(), all, lists: Vec::new() })
+        Some(Fields { whole: raw.get(), all, lists: Vec::new() })
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
-        self.bytes
+    /// The object as it came.
+    pub(super) fn text_of_all(&self) -> &str {
+        self.whole
     }
 
     fn raw(&self, name: &str) -> Option<&'b RawValue> {
@@ -145,6 +146,12 @@ impl<'b> Fields<'b> {
 
     pub(crate) fn json(&self, name: &str) -> Value {
         self.raw(name).map_or(Value::Null, json)
+    }
+
+    /// The same with integers of any size: [`lenient::exact`].
+    pub(crate) fn exact(&self, name: &str) -> Value {
+        let text = self.raw(name).map(|raw| lenient::exact(raw.get()));
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
@@ -295,7 +302,7 @@ mod tests {
 
     #[test]
     fn nothing_is_typed_strictly() {
-        let body = br#"{"process_pid": "42", "process_start_time": 1.5, "signature": 2,
+        let body = r#"{"process_pid": "42", "process_start_time": 1.5, "signature": 2,
             "method_name": "f", "target": 7, "args": [{"cid": "a", "data": 5}, "x", 3],
             "kwargs": {"b": 1, "a": {}}}"#;
         let fields = Fields::read(body).unwrap();
@@ -310,7 +317,7 @@ mod tests {
 
     #[test]
     fn texts_are_what_they_say() {
-        let body = br#"{"a": "x\u00e9\n\"", "b": "", "c": "\\", "d": 5, "e": "plain",
+        let body = r#"{"a": "x\u00e9\n\"", "b": "", "c": "\\", "d": 5, "e": "plain",
             "result_cid": "one", "result_cid": "two", "result_data": "a\/b", "resulting_cid": "three"}"#;
         let fields = Fields::read(body).unwrap();
         assert_eq!(fields.text("a").as_deref(), Some("x\u{e9}\n\""));
@@ -325,10 +332,10 @@ mod tests {
     #[test]
     fn falsy_bodies_are_empty_and_others_are_refused() {
         for body in ["[]", "null", "0", " false ", "\"\"", "{}"] {
-            assert!(!Fields::read(body.as_bytes()).unwrap().has("x"), "{body}");
+            assert!(!Fields::read(body).unwrap().has("x"), "{body}");
         }
         for body in ["[1]", "5", "\"x\"", "{", "{\"a\": }"] {
-            assert!(Fields::read(body.as_bytes()).is_err(), "{body}");
+            assert!(Fields::read(body).is_err(), "{body}");
         }
     }
 

@@ -26,7 +26,7 @@ fn render<'a>(app: &'a App, _: &'a Given) -> BoxFuture<'a, Result<Vec<PromptMess
             functions.remove("metadata");
         }
         let mut recent = resources::recent(app, CALLS).await?;
-        let paused = shape::paused(app, Budget::tokens(limits::RESOURCE_TOKENS)).await;
+        let paused = shape::paused(app, Some(Budget::tokens(limits::RESOURCE_TOKENS))).await;
         let json = json!({
             "breakpoints": shape::breakpoints(app).await,
             "functions": functions,

@@ -47,7 +47,9 @@ pub(super) const PAUSED: Resource = Resource {
     topic: Topic::Paused,
     concerns: always,
     read: |app, uri, _| {
-        answer(uri, async { Ok(shape::paused(app, Budget::tokens(limits::RESOURCE_TOKENS)).await) })
+        answer(uri, async {
+            Ok(shape::paused(app, Some(Budget::tokens(limits::RESOURCE_TOKENS))).await)
+        })
     },
     parts: no_parts,
 };
@@ -99,7 +101,7 @@ pub(in crate::mcp) async fn recent(app: &App, limit: usize) -> Result<Value, Fai
     let wanted = Wanted { limit, ..Wanted::default() };
     let page = app.engine.callpoints().await.records(wanted).await;
     let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-    let budget = Budget::tokens(limits::RESOURCE_TOKENS);
+    let budget = Some(Budget::tokens(limits::RESOURCE_TOKENS));
     let (calls, left_out) = shape::fit(page.calls.iter().map(shape::call), budget);
     let truncated = left_out > 0 || page.next.is_some();
     Ok(json!({ "calls": calls, "total_count": page.total, "truncated": truncated }))

@@ -25,6 +25,8 @@ use serde::Deserialize;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::bytes::{Buf as _, BytesMut};
 
+use crate::mcp::exact;
+
 type Message = RxJsonRpcMessage<RoleServer>;
 
 /// What was taken out and is not delivered yet: one call at most, since reading stops at each.
@@ -172,7 +174,7 @@ fn call(line: &[u8]) -> Option<Message> {
         method: CallToolRequestMethod,
         params: CallToolRequestParams,
     }
-    let Plain { jsonrpc, id, params, .. } = serde_json::from_slice(line).ok()?;
+    let Plain { jsonrpc, id, params, .. } = serde_json::from_slice(&exact::call(line)).ok()?;
     let mut request = CallToolRequest::new(params);
     // Where the SDK puts it.
     if let Some(meta) = request.params.meta.take() {

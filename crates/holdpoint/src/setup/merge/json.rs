@@ -6,7 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::{Entry, Known, Merged, REMOTE_KEYS, Refusal, SERVER, STDIO, SUBCOMMAND};
+use super::{Entry, Field, Known, Merged, REMOTE_KEYS, Refusal, SERVER};
 
 pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
     // The tree's nodes hold their parents weakly: the root has to live as long as they are used.
@@ -31,7 +31,7 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     Ok(Merged::UpToDate)
 }
 
-pub(super) fn look(text: &str, key: &str) -> Result<Known, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
     let root = parse(text)?;
     let Some(value) = root.value() else { return Ok(Known::Absent) };
     let Some(servers) = property(&top_object(&value)?, key) else { return Ok(Known::Absent) };
@@ -39,10 +39,8 @@ pub(super) fn look(text: &str, key: &str) -> Result<Known, Refusal> {
         return Ok(Known::Absent);
     };
     let existing = property_object(&existing, &format!("{key}.{SERVER}"))?;
-    Ok(match value_of(&existing, "command") {
-        Some(Value::String(command)) => Known::Command(command),
-        Some(_) | None => Known::OtherWay,
-    })
+    let command = fields.iter().find_map(|it| it.command(&value_of(&existing, it.name)?));
+    Ok(command.map_or(Known::OtherWay, Known::Command))
 }
 
 /// Comments and trailing commas are what agents and editors accept beyond JSON; a missing comma is an error to all.
@@ -70,13 +68,21 @@ fn parse(text: &str) -> Result<CstRootNode, Refusal> {
 }
 
 fn new_fields(entry: &Entry<'_>) -> Vec<(String, CstInputValue)> {
-    let mut fields = Vec::new();
-    if entry.says_type {
-        fields.push(("type".to_owned(), STDIO.into()));
+    let field = |it: &Field| (it.name.to_owned(), input(it.wanted(entry)));
+    entry.fields.iter().map(field).collect()
+}
+
+fn input(value: Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(yes) => yes.into(),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => text.into(),
+        Value::Array(items) => CstInputValue::Array(items.into_iter().map(input).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.into_iter().map(|(name, it)| (name, input(it))).collect())
+        }
     }
-    fields.push(("command".to_owned(), entry.command.into()));
-    fields.push(("args".to_owned(), vec![SUBCOMMAND].into()));
-    fields
 }
 
 /// Sets what is ours in an entry and leaves the rest, such as `env`. Says whether anything had to change.
@@ -85,22 +91,13 @@ fn update(existing: &CstObject, path: &str, entry: &Entry<'_>) -> Result<bool, R
         return Err(Refusal::remote(path, remote));
     }
     let mut changed = false;
-    for (name, wanted) in new_fields(entry) {
-        let is_right = match (name.as_str(), value_of(existing, &name)) {
-            ("type", Some(Value::String(found))) => found == STDIO,
-            ("command", Some(Value::String(found))) => found == entry.command,
-            // Further arguments are the user's choice.
-            ("args", Some(Value::Array(found))) => {
-                found.first().is_some_and(|first| first == SUBCOMMAND)
-            }
-            (_, Some(_) | None) => false,
-        };
-        if is_right {
+    for field in entry.fields {
+        let Some(value) = field.mended(entry, value_of(existing, field.name).as_ref()) else {
             continue;
-        }
-        match property(existing, &name) {
-            Some(property) => property.set_value(wanted),
-            None => drop(existing.append(&name, wanted)),
+        };
+        match property(existing, field.name) {
+            Some(property) => property.set_value(input(value)),
+            None => drop(existing.append(field.name, input(value))),
         }
         changed = true;
     }
@@ -146,11 +143,16 @@ mod tests {
     use expect_test::{Expect, expect};
     use proptest::prelude::*;
 
-    use super::super::Format;
     use super::super::tests::transcript;
+    use super::super::{Format, Is};
     use super::*;
 
-    const ENTRY: Entry<'_> = Entry { command: "holdpoint", says_type: true };
+    const FIELDS: &[Field] = &[
+        Field { name: "type", is: Is::Word("stdio") },
+        Field { name: "command", is: Is::Command },
+        Field { name: "args", is: Is::Arguments },
+    ];
+    const ENTRY: Entry<'_> = Entry { command: "holdpoint", also: None, fields: FIELDS };
 
     #[track_caller]
     fn check(before: &str, expected: Expect) {
@@ -168,7 +170,7 @@ mod tests {
                     "holdpoint": {
                       "type": "stdio",
                       "command": "holdpoint",
-                      "args": ["mcp"]
+                      "args": ["mcp", "--toolset", "agent"]
                     }
                   }
                 }
@@ -203,7 +205,7 @@ mod tests {
                         "holdpoint": {
                             "type": "stdio",
                             "command": "holdpoint",
-                            "args": ["mcp"]
+                            "args": ["mcp", "--toolset", "agent"]
                         }
                         // the end
                     }
@@ -224,7 +226,7 @@ mod tests {
                 		"holdpoint": {
                 			"type": "stdio",
                 			"command": "holdpoint",
-                			"args": ["mcp"],
+                			"args": ["mcp", "--toolset", "agent"],
                 		},
                 	},
                 }"#]],
@@ -258,7 +260,7 @@ mod tests {
                   "servers": {
                     "holdpoint": {
                       "command": "holdpoint", // moved
-                      "args": ["mcp"],
+                      "args": ["mcp", "--toolset", "agent"],
                       // Mine.
                       "env": { "HOLDPOINT_HOME": "/data" },
                       "type": "stdio"
@@ -286,7 +288,7 @@ mod tests {
                     "holdpoint": {
                       "type": "stdio",
                       "command": "holdpoint",
-                      "args": ["mcp"]
+                      "args": ["mcp", "--toolset", "agent"]
                     }
                   }}"#]],
         );
@@ -348,7 +350,8 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check = |text: &str, expected: Known| assert_eq!(look(text, "servers"), Ok(expected));
+        let check =
+            |text: &str, expected: Known| assert_eq!(look(text, "servers", FIELDS), Ok(expected));
         check("", Known::Absent);
         check("{}", Known::Absent);
         check(r#"{"servers": {"files": {}}}"#, Known::Absent);
@@ -384,7 +387,7 @@ mod tests {
             let mut wanted = Value::Object(others.into_iter().collect());
             let before = if pretty { format!("{wanted:#}") } else { wanted.to_string() };
             let Ok(Merged::Added(after)) = merge(&before, "servers", &ENTRY) else { panic!("not added to {before}") };
-            wanted["servers"] = serde_json::json!({"holdpoint": {"type": "stdio", "command": "holdpoint", "args": ["mcp"]}});
+            wanted["servers"] = serde_json::json!({"holdpoint": {"type": "stdio", "command": "holdpoint", "args": ["mcp", "--toolset", "agent"]}});
             prop_assert_eq!(serde_json::from_str::<Value>(&after).unwrap(), wanted);
         }
     }

@@ -3,9 +3,10 @@
 //! A new table is appended to the text, which leaves every byte before it as it was.
 //! Only an existing entry, or servers written as one inline table, are changed inside the document.
 
+use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
-use super::{Entry, Known, Merged, REMOTE_KEYS, Refusal, SERVER, SUBCOMMAND};
+use super::{Entry, Field, Known, Merged, REMOTE_KEYS, Refusal, SERVER};
 
 pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
     let mut document = parse(text)?;
@@ -28,15 +29,13 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     Ok(Merged::UpToDate)
 }
 
-pub(super) fn look(text: &str, key: &str) -> Result<Known, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
     let mut document = parse(text)?;
     let Some(servers) = document.get_mut(key) else { return Ok(Known::Absent) };
     let Some(existing) = table_mut(servers, key)?.get_mut(SERVER) else { return Ok(Known::Absent) };
     let existing = table_mut(existing, &format!("{key}.{SERVER}"))?;
-    Ok(match existing.get("command").and_then(Item::as_str) {
-        Some(command) => Known::Command(command.to_owned()),
-        None => Known::OtherWay,
-    })
+    let command = fields.iter().find_map(|it| it.command(&json(existing.get(it.name)?)));
+    Ok(command.map_or(Known::OtherWay, Known::Command))
 }
 
 fn parse(text: &str) -> Result<DocumentMut, Refusal> {
@@ -62,10 +61,9 @@ fn append(text: &str, key: &str, entry: &Entry<'_>) -> String {
         text if text.ends_with('\n') => newline.to_owned(),
         _ => newline.repeat(2),
     };
-    let (command, arguments) = (Value::from(entry.command), Value::from(arguments()));
-    let table =
-        format!("[{key}.{SERVER}]{newline}command = {command}{newline}args = {arguments}{newline}");
-    format!("{text}{gap}{table}")
+    let line = |it: &Field| format!("{} = {}{newline}", it.name, toml(it.wanted(entry)));
+    let lines: String = entry.fields.iter().map(line).collect();
+    format!("{text}{gap}[{key}.{SERVER}]{newline}{lines}")
 }
 
 fn insert_inline(servers: &mut InlineTable, entry: &Entry<'_>) {
@@ -75,8 +73,8 @@ fn insert_inline(servers: &mut InlineTable, entry: &Entry<'_>) {
         last.decor_mut().set_suffix("");
         Some(ending)
     });
-    let mut server = InlineTable::from_iter([("command", Value::from(entry.command))]);
-    server.insert("args", arguments().into());
+    let server =
+        InlineTable::from_iter(entry.fields.iter().map(|it| (it.name, toml(it.wanted(entry)))));
     servers.insert(SERVER, Value::from(server).decorated(" ", ending.as_deref().unwrap_or(" ")));
 }
 
@@ -86,16 +84,12 @@ fn update(existing: &mut dyn TableLike, path: &str, entry: &Entry<'_>) -> Result
         return Err(Refusal::remote(path, remote));
     }
     let mut changed = false;
-    if existing.get("command").and_then(Item::as_str) != Some(entry.command) {
-        set(existing, "command", entry.command.into());
-        changed = true;
-    }
-    // Further arguments are the user's choice.
-    let first =
-        existing.get("args").and_then(Item::as_array).and_then(|arguments| arguments.get(0));
-    if first.and_then(Value::as_str) != Some(SUBCOMMAND) {
-        set(existing, "args", arguments().into());
-        changed = true;
+    for field in entry.fields {
+        let found = existing.get(field.name).map(json);
+        if let Some(value) = field.mended(entry, found.as_ref()) {
+            set(existing, field.name, toml(value));
+            changed = true;
+        }
     }
     Ok(changed)
 }
@@ -113,8 +107,28 @@ fn set(table: &mut dyn TableLike, key: &str, mut value: Value) {
     }
 }
 
-fn arguments() -> Array {
-    Array::from_iter([SUBCOMMAND])
+/// What a field can hold; anything else is nothing of ours.
+fn json(item: &Item) -> Json {
+    match item.as_value() {
+        Some(Value::String(text)) => text.value().as_str().into(),
+        Some(Value::Integer(number)) => (*number.value()).into(),
+        Some(Value::Boolean(yes)) => (*yes.value()).into(),
+        Some(Value::Array(items)) => {
+            items.iter().map(|it| json(&Item::Value(it.clone()))).collect()
+        }
+        _ => Json::Null,
+    }
+}
+
+fn toml(value: Json) -> Value {
+    match value {
+        Json::Bool(yes) => yes.into(),
+        Json::Number(number) => number.as_i64().unwrap_or_default().into(),
+        Json::Array(items) => Value::Array(items.into_iter().map(toml).collect::<Array>()),
+        Json::String(text) => text.into(),
+        // No field of ours holds these.
+        Json::Null | Json::Object(_) => String::new().into(),
+    }
 }
 
 fn table_mut<'a>(item: &'a mut Item, path: &str) -> Result<&'a mut dyn TableLike, Refusal> {
@@ -138,10 +152,10 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::super::Format;
-    use super::super::tests::transcript;
+    use super::super::tests::{PLAIN, transcript};
     use super::*;
 
-    const ENTRY: Entry<'_> = Entry { command: "holdpoint", says_type: false };
+    const ENTRY: Entry<'_> = Entry { command: "holdpoint", also: None, fields: PLAIN };
 
     #[track_caller]
     fn check(before: &str, expected: Expect) {
@@ -156,7 +170,7 @@ mod tests {
                 added
                 [mcp_servers.holdpoint]
                 command = "holdpoint"
-                args = ["mcp"]
+                args = ["mcp", "--toolset", "agent"]
             "#]],
         );
     }
@@ -179,7 +193,7 @@ mod tests {
 
                 [mcp_servers.holdpoint]
                 command = "holdpoint"
-                args = ["mcp"]
+                args = ["mcp", "--toolset", "agent"]
             "#]],
         );
     }
@@ -194,7 +208,7 @@ mod tests {
 
                 [mcp_servers.holdpoint]
                 command = "holdpoint"
-                args = ["mcp"]
+                args = ["mcp", "--toolset", "agent"]
             "#]],
         );
     }
@@ -205,14 +219,14 @@ mod tests {
             "mcp_servers = { files = { command = \"files\" } } # short\n",
             expect![[r#"
                 added
-                mcp_servers = { files = { command = "files" }, holdpoint = { command = "holdpoint", args = ["mcp"] } } # short
+                mcp_servers = { files = { command = "files" }, holdpoint = { command = "holdpoint", args = ["mcp", "--toolset", "agent"] } } # short
             "#]],
         );
         check(
             "mcp_servers = {}\n",
             expect![[r#"
                 added
-                mcp_servers = { holdpoint = { command = "holdpoint", args = ["mcp"] } }
+                mcp_servers = { holdpoint = { command = "holdpoint", args = ["mcp", "--toolset", "agent"] } }
             "#]],
         );
     }
@@ -227,7 +241,7 @@ mod tests {
                 # Ours.
                 command = "holdpoint" # moved
                 startup_timeout_sec = 20
-                args = ["mcp"]
+                args = ["mcp", "--toolset", "agent"]
 
                 [mcp_servers.holdpoint.env]
                 A = "1"
@@ -245,11 +259,14 @@ mod tests {
 
     #[test]
     fn a_path_with_backslashes_survives() {
-        let entry = Entry { command: r"C:\Program Files\holdpoint.exe", says_type: false };
+        let entry = Entry { command: r"C:\Program Files\holdpoint.exe", ..ENTRY };
         let Ok(Merged::Added(after)) = merge("", "mcp_servers", &entry) else {
             panic!("not added")
         };
-        assert_eq!(look(&after, "mcp_servers"), Ok(Known::Command(entry.command.to_owned())));
+        assert_eq!(
+            look(&after, "mcp_servers", PLAIN),
+            Ok(Known::Command(entry.command.to_owned()))
+        );
     }
 
     #[test]
@@ -322,8 +339,9 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check =
-            |text: &str, expected: Known| assert_eq!(look(text, "mcp_servers"), Ok(expected));
+        let check = |text: &str, expected: Known| {
+            assert_eq!(look(text, "mcp_servers", PLAIN), Ok(expected))
+        };
         check("", Known::Absent);
         check("[mcp_servers.files]\n", Known::Absent);
         check("[mcp_servers.holdpoint]\ncommand = 'x'\n", Known::Command("x".into()));

@@ -5,6 +5,7 @@ use holdpoint_engine::{
     breakpoints::{Breakpoint, Place, Trace},
     budget::{self, Lines},
     failure::Failure,
+    ids::BreakpointId,
     session::Status,
 };
 use schemars::JsonSchema;
@@ -115,15 +116,22 @@ fn line(breakpoint: &Breakpoint) -> String {
     let kind = breakpoint.kind();
     let condition = condition.as_deref().map(|it| format!(" if {it}")).unwrap_or_default();
     let hits = hit_condition.as_deref().map(|it| format!(" at hit {it}")).unwrap_or_default();
-    let trace = trace.as_ref().map(reports).unwrap_or_default();
+    let trace = trace.as_ref().map(|it| reports(*id, it)).unwrap_or_default();
     format!("{id} {kind} {place}{condition}{hits}{trace}{}", bind::off(breakpoint))
 }
 
 /// ` "x is {x}" every 100 hits at most 10`
-fn reports(trace: &Trace) -> String {
+fn reports(id: BreakpointId, trace: &Trace) -> String {
     let mut text = String::new();
     if let Some(message) = &trace.message {
-        text += &format!(" \"{}\"", budget::cut(message, 80));
+        // A template that is cut in its middle reads like another one.
+        let (start, rest) = message.split_at(message.floor_char_boundary(80));
+        text += &match rest.len() {
+            0 => format!(" \"{start}\""),
+            more => {
+                format!(" \"{start}…\" and {more} bytes more: `tracepoint_read {{\"id\": {id}}}`")
+            }
+        };
     }
     if trace.multiple > 1 {
         text += &format!(" every {} hits", trace.multiple);

@@ -10,7 +10,7 @@ use holdpoint_engine::{
 };
 use serde_json::json;
 
-use crate::{app::App, tools::debug::launch::absolute};
+use crate::{app::App, root, tools::debug::launch::absolute};
 
 /// What a call says of the place.
 #[derive(Default)]
@@ -60,9 +60,9 @@ pub(crate) fn of(app: &App, id: Option<i64>) -> Result<Option<Place>, Failure> {
     }
 }
 
-/// Relative to the folder of a session, else to ours.
+/// Relative to the folder of a session, else to the project's.
 pub(crate) fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
-    let here = std::env::current_dir().unwrap_or_default();
+    let here = root::current();
     let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.cwd().to_owned());
     let places: Vec<PathBuf> =
         folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
@@ -97,17 +97,10 @@ pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
 
 /// Whether a line can have code at all, as far as its text tells: neither empty nor only a comment.
 pub(crate) fn has_code(file: &Path, line: u32) -> Result<(), Failure> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    let comment =
-        if file.extension().is_some_and(|it| it == "py" || it == "pyw") { "#" } else { "//" };
-    let is_empty = |text: &str| text.trim().is_empty() || text.trim_start().starts_with(comment);
-    let at = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
-    if !text.lines().nth(at).is_some_and(is_empty) {
-        return Ok(());
-    }
-    let next = text.lines().enumerate().skip(at).find(|(_, text)| !is_empty(text));
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let Err(next) = inspect::SourceText::new(file, &bytes).code_at(line) else { return Ok(()) };
     let hint = match next {
-        Some((next, _)) => format!("the next line with code is {}", next + 1),
+        Some(next) => format!("the next line with code is {next}"),
         None => "`debug_source` shows the file".to_owned(),
     };
     let text = format!("line {line} of `{}` has no code", file.display());

@@ -15,6 +15,7 @@ use super::bind;
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
+    tools::callpoint::refuse,
 };
 
 pub(crate) struct Remove;
@@ -33,14 +34,26 @@ impl Tool for Remove {
     const ABOUT: &'static str = "Remove a breakpoint: by `id`, place or `function`; an \
         intercepted function by `function_name`.";
     const EFFECT: Effect = Effect::Destroys;
+    const SPEAKS_JSON: bool = true;
+    const WORDS_WITH: &'static [&'static str] = &["id", "file", "line", "function"];
     const TITLE: &'static str = "Remove breakpoint";
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        if let (Some(name), true) = (&params.function_name, params.names_no_line()) {
+        if params.names_no_line() {
+            let Some(name) = params.function_name.filter(|name| !name.is_empty()) else {
+                return Ok(refuse(
+                    "missing_parameter",
+                    json!({
+                        "parameter": "function_name",
+                        "message": "`function_name` names an intercepted function; a line \
+                            breakpoint is removed by `id`, by `file` and `line`, or by `function`",
+                    }),
+                ));
+            };
             // Idempotent: one that is not there is gone.
-            app.engine.callpoints().await.remove(name).await;
+            app.engine.callpoints().await.remove(&name).await;
             return Ok(Reply::Json(json!({ "status": "ok", "function_name": name })));
         }
         let breakpoints = &app.engine.sessions.breakpoints;

@@ -186,8 +186,8 @@ impl Wanted {
         let pause = self.app.engine.callpoints().await.paused_one(pause_id);
         let now = if pause.is_some() { "paused" } else { "resumed" };
         let short = pause.as_ref().map(shape::pause);
-        let site = short.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
-        let site = site.and_then(Value::as_str).map(|it| format!("\ncalled at {it}"));
+        let site = pause.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
+        let site = site.map(|frame| format!("\ncalled at {}", shape::frame(frame)));
         let is_over = pause.as_ref().is_some_and(|it| it.get("phase") == Some(&json!("after")));
         let (when, hint) = match is_over {
             true => (" after it ran", "`breakpoint_continue` lets it go on; its outcome stands"),

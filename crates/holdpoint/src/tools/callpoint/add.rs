@@ -1,11 +1,14 @@
 //! `breakpoint_add`: intercept a function.
 
-use holdpoint_engine::{callpoints::behavior::Behavior, failure::Failure};
+use holdpoint_engine::{
+    callpoints::{Callpoints, behavior::Behavior, functions::NoChange},
+    failure::Failure,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{no_behavior, refuse, unregistered};
+use super::{AFTER, no_behavior, refuse, unregistered};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -15,10 +18,15 @@ pub(crate) struct Add;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
+    /// As `breakpoint_list_functions` names it.
     function_name: String,
     /// `yield`: as the default says.
     #[schemars(extend("enum" = ["stop", "go", "yield"]))]
     behavior: Option<String>,
+    /// The same after the call; also "exception", "stop_exception".
+    after: Option<String>,
+    /// Function to run instead where calls do not pause.
+    replacement: Option<String>,
 }
 
 impl Tool for Add {
@@ -32,7 +40,7 @@ impl Tool for Add {
     type Params = Params;
 
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        let Params { function_name, behavior } = params;
+        let Params { function_name, behavior, after, replacement } = params;
         if function_name.is_empty() {
             return Ok(refuse("missing_parameter", json!({ "parameter": "function_name" })));
         }
@@ -43,17 +51,44 @@ impl Tool for Add {
                 None => return Ok(no_behavior(word, "stop, go or yield")),
             },
         };
+        let after = match &after {
+            None => None,
+            Some(word) => match Behavior::after(word) {
+                Some(after) => Some(after),
+                None => return Ok(no_behavior(word, AFTER)),
+            },
+        };
         let callpoints = app.engine.callpoints().await;
-        match callpoints.add(&function_name, before).await {
-            Ok(()) => {
-                let mut answer = json!({ "status": "ok", "function_name": function_name });
-                let note = unregistered(&function_name, &callpoints.functions());
-                if let (Some(answer), Some(note)) = (answer.as_object_mut(), note) {
-                    answer.insert("note".to_owned(), json!(note));
-                }
-                Ok(Reply::Json(answer))
-            }
-            Err(_full) => Ok(refuse("too_many_breakpoints", json!({}))),
+        // Nothing is set where not all of it can be.
+        if let Some(other) = replacement.as_ref().filter(|it| !callpoints.fits(&function_name, it))
+        {
+            let names = json!({ "function_name": function_name, "replacement_function": other });
+            return Ok(refuse("signature_mismatch", names));
+        }
+        let mut added = callpoints.add(&function_name, before).await;
+        if let (Ok(()), Some(after)) = (&added, after) {
+            added = callpoints.set_after(&function_name, after).await;
+        }
+        if let (Ok(()), Some(other)) = (&added, &replacement) {
+            added = callpoints.set_replacement(&function_name, Some(other)).await;
+        }
+        match added {
+            Ok(()) => Ok(Reply::Json(said(callpoints, &function_name))),
+            Err(NoChange::Full) => Ok(refuse("too_many_breakpoints", json!({}))),
+            // Somebody removed it meanwhile, or its signature changed.
+            Err(_other) => Ok(refuse("breakpoint_not_found", json!({}))),
         }
     }
+}
+
+/// What was added, and when its calls pause as things stand.
+fn said(callpoints: &Callpoints, name: &str) -> Value {
+    let mut answer = json!({
+        "status": "ok", "function_name": name, "pauses": callpoints.pauses_in_words(name),
+    });
+    let note = unregistered(name, &callpoints.functions());
+    if let (Some(answer), Some(note)) = (answer.as_object_mut(), note) {
+        answer.insert("note".to_owned(), json!(note));
+    }
+    answer
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use super::refuse;
+use super::{no_function, no_value, refuse};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -50,9 +50,6 @@ impl Tool for Continue {
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let callpoints = app.engine.callpoints().await;
         let Params { pause_id, replacement_function, .. } = params;
-        let replacement_function = replacement_function.filter(|it| !it.is_empty());
-        let unknown =
-            replacement_function.as_ref().is_some_and(|name| !callpoints.is_function(name));
         let decision = Decision {
             action: params.action,
             modified_args: params.modified_args,
@@ -60,21 +57,21 @@ impl Tool for Continue {
             fake_result: params.fake_result,
             exception_type: params.exception_type,
             exception_message: params.exception_message,
-            replacement_function,
+            replacement_function: replacement_function.filter(|it| !it.is_empty()),
             ..Decision::default()
         };
         let about = json!({ "pause_id": pause_id });
         match callpoints.resume(&pause_id, &decision).await {
             Resumed::Done { action, warning } => {
                 let mut answer = json!({ "status": "ok", "pause_id": pause_id, "action": action });
-                let unknown = unknown.then_some(
-                    "no app has registered the replacement function; without it the call runs as written",
-                );
-                if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning.or(unknown))
-                {
+                if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning) {
                     answer.insert("warning".to_owned(), json!(warning));
                 }
                 Ok(Reply::Json(answer))
+            }
+            Resumed::NoSuchValue(no) => Ok(no_value(&no)),
+            Resumed::NoSuchFunction { known } => {
+                Ok(no_function(decision.replacement_function.as_deref(), &known))
             }
             Resumed::NotFound => Ok(refuse("pause_not_found", about)),
             Resumed::Already => Ok(refuse("pause_already_resumed", about)),

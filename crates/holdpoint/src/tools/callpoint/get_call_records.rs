@@ -7,7 +7,7 @@ use holdpoint_engine::{
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{refuse, shape};
 use crate::{
@@ -27,6 +27,9 @@ pub(crate) struct Params {
     search: Option<String>,
     /// `next` of an earlier answer.
     before: Option<i64>,
+    /// Everything: stacks, tracebacks, whole CIDs.
+    #[serde(default)]
+    full: bool,
 }
 
 impl Tool for GetCallRecords {
@@ -59,23 +62,26 @@ impl Tool for GetCallRecords {
         };
         let page = app.engine.callpoints().await.records(wanted).await;
         let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        let (calls, left_out) = shape::fit(page.calls.iter().map(shape::call), call.budget);
+        let budget = call.asked_budget;
+        let (calls, left_out) = match params.full {
+            true => shape::fit(page.calls.into_iter(), budget),
+            false => shape::fit(page.calls.iter().map(shape::call), budget),
+        };
         let last = calls.len().checked_sub(1).and_then(|at| page.ids.get(at)).copied();
         let next = if left_out > 0 { last } else { page.next };
+        let shown = calls.len();
         let mut answer = json!({
             "calls": calls, "total_count": page.total, "truncated": next.is_some(),
         });
         if let (Some(answer), Some(next)) = (answer.as_object_mut(), next) {
             answer.insert("next".to_owned(), json!(next));
             if left_out > 0 {
-                answer.insert("hint".to_owned(), hint(next));
+                answer.insert("left_out".to_owned(), json!(left_out));
             }
+            let hint =
+                format!("{shown} of {}, the newest; older ones: `before: {next}`", page.total);
+            answer.insert("hint".to_owned(), json!(hint));
         }
         Ok(Reply::Json(answer))
     }
-}
-
-/// What was left out of an answer that was too long, and the call that shows it.
-fn hint(next: i64) -> Value {
-    json!(format!("more with `before: {next}`, or with a larger `budget_tokens`"))
 }

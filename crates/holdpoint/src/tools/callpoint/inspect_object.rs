@@ -3,12 +3,13 @@
 use holdpoint_engine::{
     callpoints::Inspected,
     failure::{Code, Failure},
+    limits,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::refuse;
+use super::{no_value, refuse, shape};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -18,9 +19,13 @@ pub(crate) struct InspectObject;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
+    /// 8 digits of it or more.
     cid: String,
     /// `.items[0]['price']`
     path: Option<String>,
+    /// Shows the whole CID.
+    #[serde(default)]
+    full: bool,
 }
 
 impl Tool for InspectObject {
@@ -34,14 +39,19 @@ impl Tool for InspectObject {
     type Params = Params;
 
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
-        let Params { cid, path } = params;
+        let Params { cid, path, full } = params;
         let callpoints = app.engine.callpoints().await;
         let looked = callpoints.inspect(&cid, path.as_deref().unwrap_or_default()).await;
         let looked = looked.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
         match looked {
-            Inspected::Found(found) if found.get("error").is_some() => Ok(Reply::Refused(found)),
-            Inspected::Found(found) => Ok(Reply::Json(within(found, call.budget.bytes()))),
-            Inspected::NoSuchValue => Ok(refuse("cid_not_found", json!({ "cid": cid }))),
+            Inspected::Found(found) => {
+                let found = if full { found } else { named(found, &cid) };
+                Ok(match found.get("error") {
+                    Some(_) => Reply::Refused(found),
+                    None => Reply::Json(within(found, call.budget.bytes())),
+                })
+            }
+            Inspected::NoSuchValue(no) => Ok(no_value(&no)),
             Inspected::NoSuchPath { why } => {
                 Ok(refuse("path_not_found", json!({ "cid": cid, "message": why })))
             }
@@ -49,8 +59,18 @@ impl Tool for InspectObject {
     }
 }
 
+/// With the CID as it was given, or the beginning of it that the other tools show.
+fn named(mut found: Value, given: &str) -> Value {
+    let short = found.get("cid").map(shape::cid);
+    if let (Some(found), Some(short)) = (found.as_object_mut(), short) {
+        let is_shorter = short.as_str().is_some_and(|short| given.len() < short.len());
+        found.insert("cid".to_owned(), if is_shorter { short } else { json!(given) });
+    }
+    found
+}
+
 /// As many of the attributes as fit; how many did not.
-fn within(mut found: serde_json::Value, bytes: usize) -> serde_json::Value {
+fn within(mut found: Value, bytes: usize) -> Value {
     let mut left = bytes;
     let mut left_out = 0;
     if let Some(attributes) = found.get_mut("attributes").and_then(|it| it.as_object_mut()) {
@@ -62,11 +82,19 @@ fn within(mut found: serde_json::Value, bytes: usize) -> serde_json::Value {
             fits
         });
     }
-    if left_out > 0
-        && let Some(found) = found.as_object_mut()
-    {
-        found.insert("attributes_left_out".to_owned(), json!(left_out));
-        let hint = "pass a `path` to one of them, or a larger `budget_tokens`";
+    let hint = match found.get("children_total") {
+        Some(total) if left_out == 0 => {
+            Some(format!("{} of {total} are shown; a `path` leads to each", limits::ATTRIBUTES))
+        }
+        _ if left_out > 0 => {
+            Some("pass a `path` to one of them, or a larger `budget_tokens`".to_owned())
+        }
+        _ => None,
+    };
+    if let (Some(found), Some(hint)) = (found.as_object_mut(), hint) {
+        if left_out > 0 {
+            found.insert("attributes_left_out".to_owned(), json!(left_out));
+        }
         found.insert("hint".to_owned(), json!(hint));
     }
     found

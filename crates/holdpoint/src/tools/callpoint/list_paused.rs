@@ -13,7 +13,11 @@ use crate::{
 pub(crate) struct ListPaused;
 
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {}
+pub(crate) struct Params {
+    /// Everything: stacks, whole CIDs.
+    #[serde(default)]
+    full: bool,
+}
 
 impl Tool for ListPaused {
     const NAME: &'static str = "breakpoint_list_paused";
@@ -26,7 +30,10 @@ impl Tool for ListPaused {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, _: Params, call: Call) -> Result<Reply, Failure> {
-        Ok(Reply::Json(shape::paused(&app, call.budget).await))
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        Ok(Reply::Json(match params.full {
+            true => shape::paused_whole(&app, call.asked_budget).await,
+            false => shape::paused(&app, call.asked_budget).await,
+        }))
     }
 }

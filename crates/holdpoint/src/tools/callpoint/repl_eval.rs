@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::refuse;
+use super::{refuse, shape};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -58,13 +58,23 @@ impl Tool for ReplEval {
         let patience = timeout_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
         let patience = patience.unwrap_or(limits::EVAL);
         match callpoints.evaluate(&session_id, &expression, patience).await {
-            Ok(entry) => Ok(Reply::Json(json!({
-                "session_id": session_id,
-                "output": budget::cut(&entry.output, call.budget.bytes()),
-                "stdout": budget::cut(&entry.stdout, call.budget.bytes()),
-                "is_error": entry.is_error,
-                "result_cid": entry.result_cid,
-            }))),
+            Ok(entry) => {
+                let room = call.budget.bytes();
+                let mut answer = json!({
+                    "session_id": session_id,
+                    "output": budget::cut(&entry.output, room),
+                    "stdout": budget::cut(&entry.stdout, room),
+                    "is_error": entry.is_error,
+                    "result_cid": shape::cid(&json!(entry.result_cid)),
+                });
+                let is_cut = entry.output.len().max(entry.stdout.len()) > room;
+                if let (Some(answer), true) = (answer.as_object_mut(), is_cut) {
+                    let hint =
+                        "it is cut in the middle; ask for a part, or pass a larger `budget_tokens`";
+                    answer.insert("hint".to_owned(), json!(hint));
+                }
+                Ok(Reply::Json(answer))
+            }
             Err(no) => Ok(refusal(no, &pause_id)),
         }
     }

@@ -4,7 +4,7 @@ use holdpoint_engine::{callpoints::behavior::Behavior, failure::Failure};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{behavior_set, no_behavior};
+use super::{AFTER, behavior_set, no_behavior};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -31,7 +31,7 @@ impl Tool for SetAfterBehavior {
     async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
         let Params { function_name, behavior: word } = params;
         let Some(behavior) = Behavior::after(&word) else {
-            return Ok(no_behavior(&word, "stop, go, exception, stop_exception or yield"));
+            return Ok(no_behavior(&word, AFTER));
         };
         let changed = app.engine.callpoints().await.set_after(&function_name, behavior).await;
         Ok(behavior_set(changed.is_ok(), &function_name, behavior))

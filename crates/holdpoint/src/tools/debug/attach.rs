@@ -21,6 +21,7 @@ use serde_json::json;
 use super::{launch::absolute, report, wait::patience};
 use crate::{
     app::App,
+    root,
     tool::{Answer, Call, Effect, Reply, Tool},
 };
 
@@ -87,8 +88,7 @@ fn resolve(params: Params) -> Result<Spec, Failure> {
         (Some(_), _, _) => return Err(invalid("`pid` and `host` or `port` exclude each other")),
         (None, _, None) => return Err(invalid("neither `pid` nor `port` is given")),
     };
-    let cwd = std::env::current_dir()
-        .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
+    let cwd = root::current();
     let mappings: Result<Vec<Mapping>, Failure> =
         params.path_mappings.into_iter().map(|pair| mapping(pair, &cwd)).collect();
     Ok(Spec {

@@ -19,6 +19,7 @@ use serde::Deserialize;
 use super::report;
 use crate::{
     app::App,
+    root,
     tool::{Call, Effect, Reply, Tool},
     tools::breakpoint::set,
 };
@@ -103,16 +104,15 @@ impl Tool for Launch {
 
 /// Paths made whole; what cannot run is refused before anything is started.
 pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
-    let here = std::env::current_dir()
-        .map_err(|error| Failure::internal(format!("no working folder: {error}")))?;
+    let here = root::current();
     let base = params.cwd.as_deref().map(|cwd| here.join(cwd));
     if let Some(folder) = base.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(not_there(folder, "a folder"));
+        return Err(not_there(folder, "a folder", &here));
     }
     let from = base.clone().unwrap_or_else(|| here.clone());
     let program = params.program.as_ref().map(|program| absolute(&from, program));
     if let Some(file) = program.as_deref().filter(|file| !file.is_file()) {
-        return Err(not_there(file, "a file"));
+        return Err(not_there(file, "a file", &from));
     }
     let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
     let cwd = base.or(own).unwrap_or(here);
@@ -144,7 +144,7 @@ impl Point {
         let params = set::Params { file, line, column, function, condition, hit_condition, id };
         params.asked(None, |file| {
             let whole = absolute(cwd, file);
-            if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file")) }
+            if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file", cwd)) }
         })
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn absolute(base: &Path, path: &Path) -> PathBuf {
     whole.canonicalize().unwrap_or(whole)
 }
 
-fn not_there(path: &Path, what: &str) -> Failure {
+fn not_there(path: &Path, what: &str, base: &Path) -> Failure {
     Failure::new(Code::NotFound, format!("`{}` is not {what}", path.display()))
-        .hint("paths may be absolute or relative to `cwd`")
+        .hint(format!("paths may be absolute, or relative to {}", base.display()))
 }

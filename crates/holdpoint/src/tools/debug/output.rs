@@ -69,6 +69,13 @@ impl Tool for Output {
         if session.attach().is_some() {
             answer.text += ATTACHED;
         }
+        let said = session.output.since(params.cursor, Some(Stream::Debugger)).text;
+        if only.is_none() && !said.trim().is_empty() {
+            answer.text += &format!(
+                "\n(the debugger's own {} bytes: `debug_output {{\"stream\": \"debugger\"}}`)",
+                said.len()
+            );
+        }
         Ok(answer.into())
     }
 }

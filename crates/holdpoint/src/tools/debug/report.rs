@@ -1,16 +1,19 @@
 //! The one form in which every tool tells where a program stands.
 
+mod ending;
+pub(crate) mod who;
+
 use std::{collections::BTreeMap, time::Duration};
 
 use holdpoint_engine::{
-    attach::At,
-    backend::{Backend, Frame},
+    adapter::Runtime,
+    backend::{Backend, Frame, StopReason},
     breakpoints::{Breakpoint, Place},
     budget,
     failure::Failure,
     inspect, limits,
     process::Exit,
-    session::{Outcome, Session, Shown, Text},
+    session::{Outcome, Session, Shown, Stream, Text},
 };
 use serde_json::{Value, json};
 
@@ -19,8 +22,8 @@ use crate::tool::{Answer, Reply};
 /// Bytes of new output that come along with a stop.
 const OUTPUT_TAIL: usize = 1_000;
 
-/// Breakpoints that were never hit and are named at the end.
-const NEVER_HIT: usize = 5;
+/// Bytes of the debugger's own words that come along.
+const NOTE: usize = 160;
 
 /// Breakpoints that are bound to nothing and are named at the beginning.
 const PENDING: usize = 5;
@@ -34,7 +37,7 @@ pub(crate) async fn outcome(
 ) -> Result<Reply, Failure> {
     match outcome {
         Outcome::Stopped(shown) => stopped(session, &shown, since).await,
-        Outcome::Ended(exit) => ended(session, exit, since),
+        Outcome::Ended(exit) => ending::ended(session, exit, since),
         Outcome::Running => running(session, waited),
     }
 }
@@ -48,6 +51,12 @@ pub(crate) async fn begun(
 ) -> Result<Reply, Failure> {
     let is_over = matches!(found, Outcome::Ended(_));
     let reply = outcome(session, found, 0, waited).await?;
+    let reply = match &session.runtime {
+        Some(runtime) => reply
+            .with_note(Some(runs_with(session, runtime)))
+            .with_data([("runtime", json!({ "path": runtime.path, "why": runtime.why }))]),
+        None => reply,
+    };
     let pending = if is_over { Vec::new() } else { session.pending() };
     if pending.is_empty() {
         return Ok(reply);
@@ -66,6 +75,14 @@ pub(crate) async fn begun(
     Ok(reply.with_note(Some(note)).with_data([("pending", json!(ids))]))
 }
 
+/// `python 3.11.7: /app/.venv/bin/python, .venv in /app`
+fn runs_with(session: &Session, runtime: &Runtime) -> String {
+    let Runtime { path, version, why, installed } = runtime;
+    let version = version.as_deref().map(|it| format!(" {it}")).unwrap_or_default();
+    let installed = installed.as_deref().map(|it| format!("; {it}")).unwrap_or_default();
+    format!("{}{version}: {}, {why}{installed}", session.language, path.display())
+}
+
 async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
     let mut text = head(session, shown);
     if let Some(top) = shown.stack.frames.first()
@@ -74,6 +91,10 @@ async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, 
         text += &changed(session, &backend, shown, top).await;
     }
     text += &new_output(&session.output.since(since, None));
+    text += &notes(session, since);
+    if shown.stop.reason == StopReason::Exception {
+        text += "\nhint: `debug_exception` shows its causes, and the values of each frame";
+    }
     let data = json!({
         "session_id": session.id,
         "state": "stopped",
@@ -102,8 +123,9 @@ fn header(session: &Session, shown: &Shown) -> String {
     };
     let what =
         stop.text.as_deref().map(|it| format!(": {}", budget::cut(it, 300))).unwrap_or_default();
-    let thread = stop.thread.to_string();
-    let thread = if thread == "1" { String::new() } else { format!(", thread {thread}") };
+    let is_plain = stop.thread.is_main() && session.processes() < 2;
+    let thread = who::of(session, stop.thread, shown.thread.as_deref());
+    let thread = if is_plain { String::new() } else { format!(", {thread}") };
     let again = shown.hits.iter().map(|hit| hit.hit_count).max().filter(|count| *count > 1);
     let again = again.map(|count| format!(", hit {count}")).unwrap_or_default();
     format!(
@@ -158,7 +180,7 @@ async fn changed(session: &Session, backend: &Backend, shown: &Shown, top: &Fram
     let more = lines.len().saturating_sub(limits::CHANGES);
     let shown: Vec<&str> = lines.iter().take(limits::CHANGES).map(String::as_str).collect();
     let rest =
-        if more > 0 { format!("\n  … {more} more: debug_variables") } else { String::new() };
+        if more > 0 { format!("\n  … {more} more: `debug_variables`") } else { String::new() };
     format!("\n{title}:\n{}{rest}", shown.join("\n"))
 }
 
@@ -173,59 +195,11 @@ pub(crate) fn new_output(text: &Text) -> String {
         String::new()
     };
     let more = if cut.len() < text.text.trim_end().len() {
-        "\n(cut: `debug_output` reads on, its `find` searches)"
+        "\n(cut: `debug_output` shows all of it, its `find` searches)"
     } else {
         ""
     };
     format!("\n--- Program output{lost} ---\n{cut}{more}")
-}
-
-fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, Failure> {
-    let how = match (exit, session.attach()) {
-        (Exit::Left, _) => "Detached: the program runs on".to_owned(),
-        (Exit::Lost, _) => "Its debugger is gone; the program runs on".to_owned(),
-        (Exit::Unknown, Some(attach)) => {
-            let what = match attach.at {
-                At::Process(_) => "Program ended",
-                At::Address { .. } => "Program ended, or closed its debugger",
-            };
-            format!("{what}; it was not started here, so its exit code is unknown")
-        }
-        _ => format!("Program terminated with {exit}"),
-    };
-    let never = session.never_hit();
-    let text = format!(
-        "{how} · {}{}{}",
-        session.id,
-        never_hit(session, &never),
-        new_output(&session.output.since(since, None))
-    );
-    Ok(Answer::new(
-        text,
-        &json!({
-            "session_id": session.id,
-            "state": "ended",
-            "exit": exit_json(exit),
-            "never_hit": never.iter().map(|(it, _)| it.id).take(NEVER_HIT).collect::<Vec<_>>(),
-        }),
-    )?
-    .into())
-}
-
-/// A breakpoint that waits for nothing looks like one that works; so it is named.
-fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
-    let one = |(it, is_bound): &(Breakpoint, bool)| {
-        let place = short(session, it);
-        let condition = it.condition.as_ref().map(|it| format!(" if {}", budget::cut(it, 40)));
-        let bound = if *is_bound { ", bound" } else { "" };
-        format!("{} ({place}{}{bound})", it.id, condition.unwrap_or_default())
-    };
-    let named: Vec<String> = never.iter().take(NEVER_HIT).map(one).collect();
-    match never.len().saturating_sub(NEVER_HIT) {
-        _ if named.is_empty() => String::new(),
-        0 => format!("\nnever hit: breakpoint {}", named.join(", ")),
-        more => format!("\nnever hit: breakpoint {}, {more} more", named.join(", ")),
-    }
 }
 
 /// Where a breakpoint was asked for, in few words.
@@ -235,6 +209,21 @@ fn short(session: &Session, breakpoint: &Breakpoint) -> String {
             format!("{}:{line}", inspect::place(file, session.cwd()))
         }
         place @ Place::Function { .. } => place.to_string(),
+    }
+}
+
+/// What the debugger had to say, in one line: it is not the program's output.
+fn notes(session: &Session, since: u64) -> String {
+    let said = session.output.since(since, Some(Stream::Debugger)).text;
+    let lines: Vec<&str> = said.lines().filter(|it| !it.trim().is_empty()).collect();
+    let Some(first) = lines.first() else { return String::new() };
+    let call = "`debug_output {\"stream\": \"debugger\"}`";
+    match lines.len() - 1 {
+        0 if first.len() <= NOTE => format!("\n(the debugger: {first})"),
+        0 => format!("\n(the debugger: {}: {call})", budget::cut(first, NOTE)),
+        more => {
+            format!("\n(the debugger: {}; {more} more lines: {call})", budget::cut(first, NOTE))
+        }
     }
 }
 
@@ -268,6 +257,7 @@ pub(crate) fn stop_json(shown: &Shown) -> Value {
         "reason": stop.reason.as_str(),
         "epoch": stop.epoch,
         "thread_id": stop.thread,
+        "thread": shown.thread,
         "breakpoint_ids": stop.hits,
         "hit_counts": shown.hits.iter().map(|hit| hit.hit_count).collect::<Vec<_>>(),
         "text": stop.text,

@@ -1,10 +1,13 @@
 //! `debug_threads`: the threads and processes of the program.
 
-use holdpoint_engine::failure::Failure;
+use std::collections::BTreeSet;
+
+use holdpoint_engine::{failure::Failure, ids::TargetId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::report::who;
 use crate::{
     tool::{Answer, Call, Effect, Reply, Tool},
     tools::session::Known,
@@ -27,18 +30,29 @@ impl Tool for Threads {
     async fn run(Known(session): Known, _: Params, call: Call) -> Result<Reply, Failure> {
         let view = session.view();
         let current = view.stop.as_ref().map(|shown| shown.stop.thread);
+        let processes: BTreeSet<TargetId> = view.threads.iter().map(|it| it.key.target).collect();
+        let is_family = processes.len() > 1;
         let mut lines = holdpoint_engine::budget::Lines::within(call.budget);
         let mut rows = Vec::new();
         for row in &view.threads {
             let name = session.thread_name(row.key).await.or_else(|| row.name.clone());
             let state = if row.is_stopped { "stopped" } else { "running" };
             let here = if current == Some(row.key) { " ← here" } else { "" };
-            let text = format!("{} {} {state}{here}", row.key, name.as_deref().unwrap_or("thread"));
+            let process = if is_family {
+                session.learn_title(row.key.target).await;
+                format!(" of {}", who::process(&session, row.key.target))
+            } else {
+                String::new()
+            };
+            let named = name.as_deref().unwrap_or("thread");
+            let text = format!("{} {named}{process} {state}{here}", row.key);
             if !lines.push(&text) {
-                lines.always(&format!("… {} more threads", view.threads.len() - rows.len()));
+                let more = view.threads.len() - rows.len();
+                lines.always(&format!("… {more} more threads: pass a larger `budget_tokens`"));
                 break;
             }
-            rows.push(json!({ "thread_id": row.key, "name": name, "state": state }));
+            let pid = session.process(row.key.target).and_then(|it| it.pid);
+            rows.push(json!({ "thread_id": row.key, "name": name, "state": state, "pid": pid }));
         }
         if rows.is_empty() {
             lines.always("(no threads)");

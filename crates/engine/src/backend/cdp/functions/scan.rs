@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tokens::{At, Kind, Token, tokens};
+use super::super::tokens::{At, Kind, Token, tokens};
 
 /// A function that has a name, or was given one by what it was assigned to.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,6 +28,16 @@ def _qualified_name(code):
     return known
 
 
+def title():
+    """What the process is called by those who wrote the program, as JSON."""
+    process = sys.modules.get("multiprocessing.process")
+    name = process.current_process().name if process else "MainProcess"
+    if name == "MainProcess":
+        main = getattr(sys.modules.get("__main__"), "__file__", None)
+        name = os.path.basename(main or (sys.argv or [""])[0]) or "python"
+    return json.dumps(name)
+
+
 # Where functions are, to tell the truth about them.
 
 

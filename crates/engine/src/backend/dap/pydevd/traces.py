@@ -20,6 +20,7 @@ _wake = threading.Event()
 _flushed = 0.0
 _is_awake = False
 _process = None
+_titled = None
 
 
 def _pass(one, names, values, frame):
@@ -147,7 +148,7 @@ def _send(batch):
     db = debugger()
     if db is None or db.writer is None or db.writer._kill_received:
         return
-    event = {"type": "event", "event": "holdpoint", "seq": 0, "body": {"hits": batch}}
+    event = {"type": "event", "event": "holdpoint", "seq": 0, "body": {"hits": batch, **_named()}}
     command = NetCommand(99999, 0, event, is_json=True)
     command.as_dict = None
     command._after_send = [_sent]
@@ -155,6 +156,18 @@ def _send(batch):
         if db.writer._kill_received or not db.writer.is_alive():
             return
     _add(db.writer, command)
+
+
+def _named():
+    """With its first hits a process says what it is called: it may be gone before anybody asks."""
+    global _titled
+    if _titled == os.getpid():
+        return {}
+    _titled = os.getpid()
+    try:
+        return {"title": json.loads(title())}
+    except Exception:
+        return {}
 
 
 def _sent(_socket):

@@ -1,5 +1,6 @@
 // SHA-512 as hexadecimal, at once: the browser's own is asynchronous and a synchronous call cannot wait.
 // Every 64-bit word is two 32-bit halves, which JavaScript adds without allocating.
+"use strict";
 
 const FIRST_PRIMES = [];
 for (let n = 2; FIRST_PRIMES.length < 80; n++) {
@@ -24,7 +25,7 @@ const START = halves(FIRST_PRIMES.slice(0, 8).map((prime) => fraction(prime, 2))
 const ROUND = halves(FIRST_PRIMES.map((prime) => fraction(prime, 3)));
 const schedule = new Uint32Array(160);
 
-export function sha512(bytes) {
+function sha512(bytes) {
   const length = (((bytes.length + 16) >> 7) + 1) << 7;
   const padded = new Uint8Array(length);
   padded.set(bytes);
@@ -81,3 +82,5 @@ function block(state, view, at) {
     state[i + 1] = low;
   }
 }
+
+module.exports = { sha512 };

@@ -4,7 +4,7 @@
 //! for code. What is not understood costs a function, never a wrong one: V8 has the last word on each place.
 
 /// Lines from 1; columns from 1, in UTF-16 units, as V8 counts them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct At {
     pub(super) line: u32,
     pub(super) column: u32,
@@ -86,7 +86,7 @@ impl Reader<'_> {
     /// A comment, which is nothing; a regular expression; a division.
     fn slash(&mut self) -> Option<Kind> {
         if self.rest.starts_with("//") {
-            self.skip(self.rest.find('\n').unwrap_or(self.rest.len()));
+            self.skip(self.rest.find(ends_line).unwrap_or(self.rest.len()));
             return None;
         }
         if self.rest.starts_with("/*") {
@@ -121,7 +121,7 @@ impl Reader<'_> {
 
     /// A text ends with its line at the latest; one that does not end is an apostrophe in JSX.
     fn text(&mut self, quote: char) -> Kind {
-        let line = self.rest.find('\n').unwrap_or(self.rest.len());
+        let line = self.rest.find(['\n', '\r']).unwrap_or(self.rest.len());
         let inside = self.rest.get(1..line).unwrap_or_default();
         match end_of(inside, quote) {
             Some(end) => {
@@ -138,14 +138,23 @@ impl Reader<'_> {
 
     fn skip(&mut self, bytes: usize) {
         let (skipped, rest) = self.rest.split_at_checked(bytes).unwrap_or((self.rest, ""));
-        for it in skipped.chars() {
+        let mut chars = skipped.chars().chain(rest.chars().next()).peekable();
+        for _ in 0..skipped.chars().count() {
+            let Some(it) = chars.next() else { break };
             match it {
-                '\n' => self.at = At { line: self.at.line + 1, column: 1 },
+                // Both together end one line.
+                '\r' if chars.peek() == Some(&'\n') => {}
+                it if ends_line(it) => self.at = At { line: self.at.line + 1, column: 1 },
                 it => self.at.column += u32::from(it.len_utf16() == 2) + 1,
             }
         }
         self.rest = rest;
     }
+}
+
+/// As V8 counts lines.
+fn ends_line(it: char) -> bool {
+    matches!(it, '\n' | '\r' | '\u{2028}' | '\u{2029}')
 }
 
 fn is_word(it: char) -> bool {

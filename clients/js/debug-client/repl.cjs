@@ -1,9 +1,10 @@
 // Expressions evaluated in a paused call. They see `$args`, `$this` and the parameters by name.
+"use strict";
 
-import { describe, item, text } from "./values.js";
+const { describe, item, text } = require("./values.cjs");
 
 // The names of a function's parameters, as far as its source tells them.
-export function parameters(fn) {
+function parameters(fn) {
   const source = Function.prototype.toString.call(fn);
   const head = source.match(/^(?:async\s+)?(?:function\b[^(]*|[\w$#*\s[\]'"]*?)\(([^)]*)\)|^(?:async\s+)?([\w$]+)\s*=>/);
   const inside = head?.[1] ?? head?.[2] ?? "";
@@ -11,7 +12,7 @@ export function parameters(fn) {
 }
 
 // The result's report, and when it is a promise, the report it becomes.
-export function evaluate(request, call) {
+function evaluate(request, call) {
   const scope = { $args: call.args, $this: call.self };
   for (const [index, name] of parameters(call.fn).entries()) scope[name] = call.args[index];
   const printed = [];
@@ -27,7 +28,7 @@ export function evaluate(request, call) {
 }
 
 // A call that blocks cannot wait for what the expression promised.
-export function unawaited(request) {
+function unawaited(request) {
   return report(request, [], { result: "[Promise]" });
 }
 
@@ -68,3 +69,5 @@ function failure(request, thrown, printed) {
 function report({ eval_id, session_id, pause_id }, printed, outcome) {
   return { eval_id, session_id, pause_id, stdout: printed.map((line) => `${line}\n`).join(""), ...outcome };
 }
+
+module.exports = { evaluate, parameters, unawaited };

@@ -1,0 +1,189 @@
+// What only Node has: the port file, requests that do not keep a program alive, and requests that block the thread as a
+// synchronous call must.
+"use strict";
+
+const { AsyncLocalStorage } = require("node:async_hooks");
+const crypto = require("node:crypto");
+const fs = require("node:fs");
+const http = require("node:http");
+const https = require("node:https");
+const { homedir } = require("node:os");
+const { join } = require("node:path");
+const { clearTimeout, setImmediate, setTimeout } = require("node:timers");
+const { MessageChannel, Worker, receiveMessageOnPort, threadId } = require("node:worker_threads");
+
+// The number of the call that is not inside another, in whatever it starts and awaits.
+const inside = new AsyncLocalStorage();
+let lastTask = 0;
+
+const currentTask = () => ({ thread_id: threadId, task: inside.getStore() ?? (lastTask += 1) });
+
+const runInTask = ({ task }, work) => inside.run(task, work);
+
+const sha512 = (text) => crypto.createHash("sha512").update(text).digest("hex");
+
+const token = () => process.env.HOLDPOINT_TOKEN || null;
+
+// The server that somebody named, and the one that is merely there.
+const namedAddress = () => process.env.HOLDPOINT_URL || process.env.CIDELDILL_SERVER_URL || undefined;
+
+function portAddress() {
+  const { env } = process;
+  const files = [
+    env.CIDELDILL_PORT_FILE,
+    env.HOLDPOINT_HOME && join(env.HOLDPOINT_HOME, "port"),
+    env.CIDELDILL_HOME && join(env.CIDELDILL_HOME, "port"),
+    !env.HOLDPOINT_HOME && join(home(), ".holdpoint", "port"),
+    !env.CIDELDILL_HOME && join(home(), ".cideldill", "port"),
+  ];
+  for (const file of files) {
+    const port = file && readPort(file);
+    if (port) return `http://localhost:${port}`;
+  }
+  return undefined;
+}
+
+function home() {
+  try {
+    return homedir();
+  } catch {
+    // A user that the system does not know.
+    return "/";
+  }
+}
+
+function readPort(file) {
+  try {
+    // Not of a pipe: there may be nobody who ever writes into it.
+    if (!fs.statSync(file).isFile()) return null;
+    const port = Number(fs.readFileSync(file, "latin1").slice(0, 16));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null;
+  } catch {
+    return null;
+  }
+}
+
+// Those that the app waits for, and those behind it, whose connections do not keep it alive.
+const agents = {
+  "http:": [new http.Agent({ keepAlive: true }), new http.Agent({ keepAlive: true })],
+  "https:": [new https.Agent({ keepAlive: true }), new https.Agent({ keepAlive: true })],
+};
+
+// `{status, text}`; rejects when there is none in time.
+function request(method, address, headers, body, { again = true, ...options }) {
+  return once(method, address, headers, body, options).catch((error) => {
+    // An idle connection may have been closed before our request was read; nothing came of that.
+    if (!again || !error.idle) throw error;
+    return once(method, address, headers, body, options);
+  });
+}
+
+function once(method, address, headers, body, { patience, background = false, signal }) {
+  return new Promise((done, failed) => {
+    const url = new URL(address);
+    // Both may be listened at, and this one is tried first only where names are looked up so.
+    if (url.hostname === "localhost") url.hostname = "127.0.0.1";
+    const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
+    const agent = agents[url.protocol]?.[background ? 1 : 0];
+    const { request: make } = url.protocol === "https:" ? https : http;
+    const asked = make(url, { method, headers: { ...headers, ...length }, agent, signal }, (answer) => {
+      const parts = [];
+      answer.on("data", (part) => parts.push(part));
+      answer.on("error", failed);
+      answer.on("end", () => done({ status: answer.statusCode, text: Buffer.concat(parts).toString("utf8") }));
+    });
+    const timer = setTimeout(() => asked.destroy(new Error("no answer in time")), patience);
+    if (background) timer.unref();
+    asked.on("socket", (socket) => (background ? socket.unref() : socket.ref()));
+    asked.on("error", (error) => failed(Object.assign(error, { idle: asked.reusedSocket && error.code === "ECONNRESET" })));
+    asked.on("close", () => {
+      clearTimeout(timer);
+      failed(new Error("the answer was cut off"));
+    });
+    asked.end(body);
+  });
+}
+
+// A thread of its own makes the request while this one sleeps on a shared number. Made when first needed: most programs
+// never block.
+let thread = null;
+
+function requestSync(method, url, headers, body, patience) {
+  thread ??= blockingThread();
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const { port1, port2 } = new MessageChannel();
+  thread.postMessage({ port: port2, flag, method, url, headers, body, patience }, [port2]);
+  const woken = Atomics.wait(flag, 0, 0, patience + 1_000);
+  const answer = woken === "timed-out" ? null : receiveMessageOnPort(port1)?.message;
+  port1.close();
+  if (!answer || answer.error) throw new Error(answer?.error ?? "no answer in time");
+  return answer;
+}
+
+function blockingThread() {
+  const source = `
+    const { parentPort } = require("node:worker_threads");
+    parentPort.on("message", async ({ port, flag, method, url, headers, body, patience }) => {
+      let answer;
+      try {
+        const response = await fetch(url, { method, body, headers, signal: AbortSignal.timeout(patience) });
+        answer = { status: response.status, text: await response.text() };
+      } catch (error) {
+        answer = { error: String(error?.cause?.message ?? error?.message ?? error) };
+      }
+      port.postMessage(answer);
+      Atomics.store(flag, 0, 1);
+      Atomics.notify(flag, 0);
+    });`;
+  const worker = new Worker(source, { eval: true, execArgv: [], env: { ...process.env, NODE_OPTIONS: "" } });
+  // It must not keep the program alive, and when it fails the next one is tried.
+  worker.unref();
+  worker.on("error", () => {
+    thread = null;
+  });
+  return worker;
+}
+
+const sleepSync = (milliseconds) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
+// At the next turn of the event loop, if there is one.
+const later = (work) => void setImmediate(work).unref();
+
+// Before the program ends, as long as something can be awaited, and at its very end.
+function atExit(flush, flushSync) {
+  process.on("beforeExit", flush);
+  process.on("exit", flushSync);
+}
+
+const about = () => ({
+  argv: process.argv.slice(0, 20).map((word) => String(word).slice(0, 200)),
+  executable: process.execPath,
+  runtime: `node ${process.versions.node}`,
+  cwd: workingFolder(),
+  parent_pid: process.ppid,
+});
+
+function workingFolder() {
+  try {
+    return process.cwd();
+  } catch {
+    return null;
+  }
+}
+
+module.exports = {
+  about,
+  atExit,
+  clearTimeout,
+  currentTask,
+  later,
+  namedAddress,
+  portAddress,
+  request,
+  requestSync,
+  runInTask,
+  setTimeout,
+  sha512,
+  sleepSync,
+  token,
+};

@@ -1,0 +1,92 @@
+//! The two ways to an answer: calls of our tools, and commands of a shell.
+//!
+//! What counts is what a model writes and what it reads: the arguments and the text of each.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::super::client::{Server, StdioClient};
+use super::place::Place;
+use super::question::{Question, Step};
+use super::{Side, Turn, Way};
+use crate::process::{Show, run};
+
+/// As agents' shells do: of longer output the middle is left out.
+const SHELL_OUTPUT_CHARS: usize = 30_000;
+/// A command that hangs ends here, and the question is wrong.
+const COMMAND_LIMIT: Duration = Duration::from_secs(120);
+/// A client whose model reads the text of an answer and nothing else.
+const CLIENT: &str = "claude-code";
+const CLIENT_VERSION: &str = "2.1.280";
+
+/// Everything that one side needs to run.
+pub(super) struct Runner<'a> {
+    pub(super) binary: &'a Path,
+    /// Where debuggers are kept from server to server: only the very first launch installs one.
+    pub(super) debuggers: &'a Path,
+    pub(super) packages: &'a Path,
+}
+
+impl Runner<'_> {
+    /// Goes one side's way from beginning to end, in a copy of its own.
+    pub(super) fn way(&self, question: &Question, side: Side) -> Result<Way> {
+        let place = Place::new(self.packages, question)?;
+        let mut client = match side {
+            Side::Ours => Some(self.connect(&place)?),
+            Side::Shell => None,
+        };
+        let mut turns = Vec::new();
+        for step in question.steps(side) {
+            turns.push(match step {
+                Step::Command(command) => shell(&place, command)?,
+                Step::Tool { name, arguments } => {
+                    let client = client.as_mut().context("the shell has no tools")?;
+                    let written = serde_json::to_string(arguments)?;
+                    let read = client.call_text(name, arguments.clone())?;
+                    Turn { head: name.clone(), written, read }
+                }
+            });
+        }
+        // The program may still be writing when its server has yet to end.
+        drop(client);
+        let mut way = Way::new(question, side, turns);
+        if !place.is_clean()? {
+            way.missing.push("the project as it was before".into());
+        }
+        Ok(way)
+    }
+
+    fn connect(&self, place: &Place) -> Result<StdioClient> {
+        let server = Server::new(self.binary, &["mcp", "--port", "0"])
+            .inside(&place.root, place.environment())
+            .with_debuggers(self.debuggers);
+        let mut client = StdioClient::over_pipes(&server)?;
+        client.initialize_as(CLIENT, CLIENT_VERSION)?;
+        client.settle()?;
+        Ok(client)
+    }
+}
+
+fn shell(place: &Place, text: &str) -> Result<Turn> {
+    let mut command = Command::new("bash");
+    // As agents' tools do it: one stream, in the order in which it was written.
+    command.arg("-c").arg(format!("exec 2>&1\n{text}"));
+    command.current_dir(&place.root).envs(place.environment()).env("PATH", place.path()?);
+    let finished = run(&mut command, COMMAND_LIMIT, Show::Nothing)?;
+    let read = cut(&finished.stdout);
+    Ok(Turn { head: "$".into(), written: text.to_owned(), read })
+}
+
+fn cut(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= SHELL_OUTPUT_CHARS {
+        return text.to_owned();
+    }
+    let half = SHELL_OUTPUT_CHARS / 2;
+    let front: String = text.chars().take(half).collect();
+    let back: String = text.chars().skip(count - half).collect();
+    format!("{front}\n… {} characters left out …\n{back}", count - 2 * half)
+}
