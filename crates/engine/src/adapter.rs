@@ -86,6 +86,8 @@ pub struct Started {
     pub process: Option<Running>,
     /// Whether it waited for a debugger, or stood still already.
     pub stands: bool,
+    /// What there is to say about how it was started.
+    pub note: Option<String>,
     /// The program itself first, then its children as they connect.
     pub targets: mpsc::Receiver<Connected>,
 }
@@ -121,6 +123,14 @@ fn by_name(name: &str) -> Result<&'static dyn Adapter, Failure> {
         Failure::new(Code::InvalidParams, format!("no debugger for the language `{name}`"))
             .hint(format!("languages: {}", names()))
     })
+}
+
+/// The failure of a launch that says too much, or too little.
+fn one_of() -> Failure {
+    Failure::new(
+        Code::InvalidParams,
+        "pass exactly one of `program`, `module`, `command` and `test`",
+    )
 }
 
 fn names() -> String {

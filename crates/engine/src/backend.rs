@@ -56,6 +56,8 @@ pub enum Signal {
     Titled(String),
     /// Tracepoints were passed, in this order.
     Passed(Vec<Passed>),
+    /// What ran so far of files that were surveyed.
+    Reached(Vec<Reached>),
     /// The program told that it ends; its process may live a little longer.
     Ended,
     /// The connection is gone. Always the last signal.
@@ -128,6 +130,10 @@ pub struct Tracing {
     pub multiple: u64,
     /// Report so many at the most; 0 for all.
     pub max: u64,
+    /// Values as the language writes them, so that `'1'` is not `1`.
+    pub is_literal: bool,
+    /// Reported once, and out of the program's way from then on.
+    pub is_mark: bool,
 }
 
 /// The program passed a tracepoint.
@@ -140,12 +146,21 @@ pub struct Passed {
     /// The program's own clock.
     pub at: Timestamp,
     pub thread: i64,
+    /// Its name, where the program tells it and it is not the main one.
+    pub thread_name: Option<Arc<str>>,
     pub file: Arc<str>,
     pub line: u32,
     pub column: Option<u32>,
     pub function: Option<Arc<str>>,
     /// Of each expression of the template: its value, or the type of what it threw.
     pub values: Vec<Result<String, String>>,
+}
+
+/// The lines of a file that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    pub file: PathBuf,
+    pub lines: Vec<u32>,
 }
 
 /// How a tracepoint of a process works; what costs the program more is greater.

@@ -2,7 +2,9 @@
 //! of each in a process is the session's to say.
 
 pub mod aggregate;
+pub mod gather;
 pub mod hits;
+pub mod passes;
 mod place;
 pub mod template;
 mod trace;
@@ -18,13 +20,14 @@ use tokio::sync::watch;
 
 use self::{
     aggregate::Aggregate,
+    gather::{By, Gathered},
     trace::{Progress, Verdict},
 };
 pub use self::{place::Place, trace::Trace};
 use crate::{
     backend::{Exceptions, Passed, Wanted, WantedFunction},
     failure::{Code, Failure},
-    ids::BreakpointId,
+    ids::{BreakpointId, TargetId},
     limits,
 };
 
@@ -90,6 +93,10 @@ struct Inner {
     exceptions: Exceptions,
     /// Changes with every change, so that a process that was connecting meanwhile can tell.
     revision: u64,
+    /// Where hits of tracepoints go instead of to the log.
+    gathered: Option<Gathered>,
+    /// Files of which is wanted which lines ran, where the runtime counts them by itself.
+    surveyed: Vec<PathBuf>,
 }
 
 impl Breakpoints {
@@ -104,6 +111,36 @@ impl Breakpoints {
         }
         let id = known.unwrap_or(BreakpointId(inner.last + 1));
         Ok(inner.put(id, asked))
+    }
+
+    /// Sets one more, whatever there is at its place already.
+    pub fn add(&self, asked: Asked) -> Result<Breakpoint, Failure> {
+        let mut inner = self.inner();
+        if inner.known.len() >= limits::BREAKPOINTS {
+            let many = limits::BREAKPOINTS;
+            return Err(Failure::new(Code::Busy, format!("{many} breakpoints are set already")));
+        }
+        let id = BreakpointId(inner.last + 1);
+        Ok(inner.put(id, asked))
+    }
+
+    /// From now on hits of tracepoints are gathered here, and not told on the log.
+    pub fn gather(&self, by: Option<By>) {
+        self.inner().gathered = Some(Gathered::new(by));
+    }
+
+    /// What was gathered so far.
+    pub fn gathered(&self) -> Gathered {
+        self.inner().gathered.clone().unwrap_or_default()
+    }
+
+    /// Runtimes that count what runs by themselves are to do so, and tell it of this file at the end.
+    pub fn survey(&self, file: PathBuf) {
+        self.inner().surveyed.push(file);
+    }
+
+    pub fn surveyed(&self) -> Vec<PathBuf> {
+        self.inner().surveyed.clone()
     }
 
     /// Makes one something else, on the same id.
@@ -203,8 +240,12 @@ impl Breakpoints {
 
     /// Counts hits of tracepoints, and says of each whether it is to be reported. A tracepoint whose
     /// last one this was is disabled: see [`Breakpoints::spent`].
-    pub fn count(&self, hits: &[Passed]) -> Vec<bool> {
+    pub fn count(&self, target: TargetId, hits: &[Passed]) -> Vec<bool> {
         let mut inner = self.inner();
+        if let Some(gathered) = &mut inner.gathered {
+            hits.iter().for_each(|hit| gathered.take(target, hit));
+            return vec![false; hits.len()];
+        }
         let mut is_spent = false;
         let mut count = |hit: &Passed| {
             let Some(progress) = inner.progress.get_mut(&hit.id) else { return false };

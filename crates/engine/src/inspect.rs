@@ -1,6 +1,7 @@
 //! What a stopped program looks like, in few words: source around a line, stacks, values within a budget.
 
 mod diff;
+mod outline;
 mod snapshot;
 mod source;
 mod text;
@@ -8,6 +9,7 @@ mod values;
 
 pub use self::{
     diff::{Change, Diff, What, diff},
+    outline::{Outlined, function_at, outline},
     snapshot::{FrameShot, Snapshot},
     source::{SourceView, place, snippet},
     text::SourceText,

@@ -4,13 +4,15 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// One of `program`, `module` and `command` says what runs.
+/// One of `program`, `module`, `command` and `test` says what runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Launch {
     pub program: Option<PathBuf>,
     pub module: Option<String>,
     pub command: Vec<String>,
+    /// One test: `tests/test_a.py::test_total`, `cart.test.js::adds up`.
+    pub test: Option<String>,
     pub language: Option<String>,
     pub args: Vec<String>,
     pub cwd: PathBuf,
@@ -32,6 +34,7 @@ impl Launch {
             .and_then(file)
             .or_else(|| self.module.clone())
             .or_else(|| self.command.first().cloned())
+            .or_else(|| self.test.clone())
             .unwrap_or_else(|| "program".to_owned())
     }
 }

@@ -226,6 +226,22 @@ pub const TRACE_EVALUATE: Duration = Duration::from_secs(1);
 /// How often an expression may take longer than that before it is not evaluated any more: each time costs
 /// the program as much.
 pub const TRACE_HANGS: u32 = 3;
+/// Passes of a place that a probe keeps as they were: the first ones, and the last ones after those. More than an
+/// answer ever shows.
+pub const PASSES_KEPT: usize = 500;
+pub const PASSES_LAST: usize = 20;
+/// Different values of one expression that a probe counts one by one.
+pub const PASS_VALUES: usize = 64;
+/// Groups of passes; the passes of further ones are only counted.
+pub const PASS_GROUPS: usize = 1_000;
+/// Stops that one probe may ask for at one place: each costs milliseconds. `"all"` does not stop.
+pub const PROBE_HITS: u64 = 1_000;
+/// Places of one probe.
+pub const PROBE_PLACES: usize = 16;
+/// Lines and functions of a file that are marked, to tell what ran when a line was not reached.
+pub const PROBE_MARKS: usize = 200;
+/// Probes whose output can still be read after their end. Each holds [`OUTPUT_BYTES`] at the most.
+pub const PROBES_KEPT: usize = 4;
 /// Classes of exceptions to stop at; each exception is compared with all of them.
 pub const EXCEPTION_TYPES: usize = 64;
 /// Bytes of a program's output kept per session.

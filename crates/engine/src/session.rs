@@ -11,7 +11,7 @@ mod teller;
 mod view;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -121,6 +121,9 @@ impl Session {
         log: Arc<Log>,
     ) -> Arc<Session> {
         let output = Arc::new(Output::default());
+        if let Some(note) = &started.note {
+            output.push(Stream::Debugger, format!("{note}\n").as_bytes());
+        }
         let targets = Targets::default();
         let stdin = started.program.as_mut().and_then(|it| it.pipes.stdin.take());
         let (commands, inbox) = mpsc::channel(limits::MAILBOX);
@@ -312,6 +315,11 @@ impl Session {
         self.tell.pending()
     }
 
+    /// Why a breakpoint lay nowhere in this session, also after its end.
+    pub fn why_unbound(&self, id: BreakpointId) -> Option<String> {
+        self.tell.why_unbound(id)
+    }
+
     /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
     pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
         self.tell.never_hit()
@@ -342,6 +350,16 @@ impl Session {
     /// How many processes there were so far.
     pub fn processes(&self) -> usize {
         self.tell.processes()
+    }
+
+    /// The lines of a surveyed file that ran, where a process told it; what still runs is asked now.
+    pub async fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
+        for backend in self.backends() {
+            if let Backend::Cdp(cdp) = backend {
+                self.tell.reached(cdp.survey().await);
+            }
+        }
+        self.tell.lines_reached(file)
     }
 
     /// A thread's name, as its process knows it now.

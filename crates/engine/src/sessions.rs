@@ -1,7 +1,7 @@
 //! All sessions of one process, and how a caller names one.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     io,
     path::{Path, PathBuf},
     sync::{
@@ -30,6 +30,8 @@ use crate::{
 
 pub struct Sessions {
     known: Mutex<BTreeMap<SessionId, Arc<Session>>>,
+    /// Ended ones that nobody lists any more and that can still be read by their id, oldest first.
+    aside: Mutex<VecDeque<Arc<Session>>>,
     next: AtomicU64,
     pub breakpoints: Arc<Breakpoints>,
     log: Arc<Log>,
@@ -51,6 +53,7 @@ impl Sessions {
     pub fn new(log: Arc<Log>, guard: PathBuf, home: PathBuf) -> Sessions {
         Sessions {
             known: Mutex::default(),
+            aside: Mutex::default(),
             next: AtomicU64::new(1),
             breakpoints: Arc::default(),
             log,
@@ -205,7 +208,7 @@ impl Sessions {
         let known = self.known();
         if let Some(wanted) = id {
             let found = known.values().find(|it| it.id.to_string() == wanted).cloned();
-            return found.ok_or_else(|| {
+            return found.or_else(|| self.put_aside(wanted)).ok_or_else(|| {
                 Failure::new(Code::NoSession, format!("no session `{wanted}`")).hint(names(&known))
             });
         }
@@ -221,9 +224,19 @@ impl Sessions {
         }
     }
 
-    /// Forgets a session that has ended.
-    pub fn forget(&self, id: SessionId) {
-        self.known().remove(&id);
+    /// Lists a session that has ended no longer; the newest of such can still be read by their ids.
+    pub fn put_away(&self, id: SessionId) {
+        let Some(session) = self.known().remove(&id) else { return };
+        let mut aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        aside.push_back(session);
+        while aside.len() > limits::PROBES_KEPT {
+            aside.pop_front();
+        }
+    }
+
+    fn put_aside(&self, id: &str) -> Option<Arc<Session>> {
+        let aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+        aside.iter().find(|it| it.id.to_string() == id).cloned()
     }
 
     /// How many programs are being debugged now.

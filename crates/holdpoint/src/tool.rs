@@ -27,6 +27,7 @@ pub(crate) use self::{
     answer::{Answer, Meta, Reply, Shape, envelope, refused},
     call::{Call, Caller, Common},
     params::{echo, nearest},
+    schema::bare,
 };
 use crate::app::App;
 

@@ -9,6 +9,7 @@ pub(crate) mod debug;
 mod more;
 pub(crate) mod server;
 mod session;
+pub(crate) mod shared;
 pub(crate) mod timeline;
 pub(crate) mod tracepoint;
 

@@ -305,10 +305,10 @@ console.log('done (really)', check(1));
     let (blank, never) = (probe(5), probe(3));
     // The line without code becomes the next that has some.
     let said = desk.debug.ok("debug_probe", blank);
-    said.has(&["main.js:6 in check", ">>>    6 |", "--- Stack Trace ---", "n: number = 1"]);
+    said.has(&["hit 1 · main.js:6 in check (line 5 has no code): return n;", "n: number = 1"]);
     let said = desk.debug.ok("debug_probe", never);
     said.has(&["never reached", "exit code 0", "done (really) 1"]);
-    assert!(!said.text.contains("Stopped"), "{}", said.text);
+    assert!(!said.text.contains("hit 1"), "{}", said.text);
     desk.debug.nothing_is_left();
 }
 

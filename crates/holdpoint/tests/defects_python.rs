@@ -101,11 +101,11 @@ fn a_probe_shows_the_line_where_it_stopped() {
     );
     let probe = |line: usize| json!({ "file": file, "line": line });
     let said = debug.ok("debug_probe", debug.with_program(&file, probe(5)));
-    said.has(&["program.py:5 in check", "--- Stack Trace ---", "(program.py:8)", "n: int = 1"]);
+    said.has(&["hit 1 · program.py:5 in check: return n", "(program.py:8)", "n: int = 1"]);
     let said = debug.ok("debug_probe", debug.with_program(&file, probe(4)));
     // The debugger moves it up, into the branch that is never taken.
     said.has(&["never reached", "exit code 0", "done (really) 1"]);
-    assert!(!said.text.contains("Stopped"), "{}", said.text);
+    assert!(!said.text.contains("hit 1"), "{}", said.text);
 }
 
 #[test]

@@ -136,7 +136,7 @@ fn a_line_that_no_test_reaches_is_told() {
     said.has(&[
         &format!("Line {at} of src/cart.ts was never reached"),
         "exit code 0",
-        "ok 1 - sum",
+        "tests: 2 passed, 0 failed",
     ]);
 }
 

@@ -18,16 +18,15 @@ fn a_probe_reports_stack_locals_values_and_output_and_ends_the_program() {
     let more = json!({ "file": file, "line": at, "expressions": ["value * 2", "nope"], "hits": 2 });
     let said = debug.ok("debug_probe", debug.with_program(&file, more));
     said.has(&[
-        &format!("at shop.py:{at} in process"),
-        "--- Stack Trace ---",
-        "--- Expressions ---",
-        "value * 2: int = 12",
-        "nope → NameError",
-        "value * 2: int = 10",
-        "--- Local Variables ---",
-        "seen: list = [6]",
-        "--- Program output ---\norders 3",
+        &format!("hit 1 · shop.py:{at} in process: seen.append(value)"),
+        "\n  ← <module> (shop.py:",
+        "\n  value * 2: int = 12\n",
+        "\n  nope → NameError",
+        "\nhit 2 · value * 2 = 10 · nope → NameError",
+        "\noutput: orders 3\n",
+        "2 of 2 hits asked for · the program was ended",
     ]);
+    assert!(!said.text.contains("seen: "), "{}", said.text);
     assert_eq!(said.data["hits"].as_array().unwrap().len(), 2);
     debug.ok("debug_status", json!({})).has(&["no sessions"]);
     debug.nothing_is_left();

@@ -1,9 +1,5 @@
 //! Answers that leave nothing out and do not mislead: hits, threads, places and ends, told as they were.
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on should stop where it stands"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
 
 use std::path::{Path, PathBuf};
 

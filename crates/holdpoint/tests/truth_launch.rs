@@ -1,6 +1,10 @@
 //! A launch says what runs the program and why, and finds it as the project's own tools do; relative paths
 //! begin at the project.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should stop where it stands")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop where it stands"
+)]
 
 use std::path::{Path, PathBuf};
 

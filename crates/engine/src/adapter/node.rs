@@ -7,6 +7,7 @@ mod attach;
 mod chatter;
 mod children;
 mod command;
+mod testing;
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
@@ -38,7 +39,8 @@ impl Adapter for Node {
     fn claims(&self, launch: &Launch) -> bool {
         let is_script =
             |it| has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT);
-        launch.program.as_deref().is_some_and(is_script)
+        let test = launch.test.as_deref().map(|it| Path::new(it.split("::").next().unwrap_or(it)));
+        launch.program.as_deref().or(test).is_some_and(is_script)
             || command::is_ours(&launch.command, &launch.cwd)
     }
 
@@ -91,7 +93,14 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         tokio::spawn(take_children(door, setup));
         let stands = launch.stop_on_entry;
         let runtime = Some(what.runtime(launch));
-        return Ok(Started { runtime, program: Some(program), process: None, stands, targets });
+        return Ok(Started {
+            runtime,
+            note: None,
+            program: Some(program),
+            process: None,
+            stands,
+            targets,
+        });
     }
     let url = found(&mut program, announced, &what.node).await?;
     let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
@@ -103,7 +112,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     tokio::spawn(take_children(door, setup));
     begun(&mut program, beginning, &what.node).await?;
     let (runtime, stands) = (Some(what.runtime(launch)), launch.stop_on_entry);
-    Ok(Started { runtime, program: Some(program), process: None, stands, targets })
+    Ok(Started { runtime, note: None, program: Some(program), process: None, stands, targets })
 }
 
 /// Where the program's own sources are.

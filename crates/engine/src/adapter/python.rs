@@ -5,6 +5,7 @@ mod attach;
 mod debugpy;
 mod interpreter;
 mod project;
+mod testing;
 
 use std::{ffi::OsString, net::Ipv4Addr, path::Path, time::Duration};
 
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{debugpy::Debugger, interpreter::Interpreter};
-use super::{Adapter, Around, Connected, Runtime, Started, has_extension};
+use super::{Adapter, Around, Connected, Runtime, Started, has_extension, one_of};
 use crate::{
     attach::Attach,
     backend::{
@@ -42,7 +43,10 @@ impl Adapter for Python {
                 || matches!(name, "pytest" | "py.test")
                 || name.ends_with(".py")
         });
-        by_file || by_command || launch.module.is_some()
+        let by_test = launch.test.as_deref().is_some_and(|it| {
+            has_extension(Path::new(it.split("::").next().unwrap_or(it)), &["py"])
+        });
+        by_file || by_command || by_test || launch.module.is_some()
     }
 
     fn start<'a>(
@@ -72,8 +76,14 @@ impl Adapter for Python {
 }
 
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
-    let what = What::of(launch)?;
+    let mut what = What::of(launch)?;
     let interpreter = Interpreter::find(launch, what.interpreter.as_deref()).await?;
+    let mut note = None;
+    if let Some(test) = &launch.test {
+        let (words, told) = testing::words(test, launch, &interpreter).await?;
+        what.words.splice(0..0, words);
+        note = told;
+    }
     let (debugger, installed) = Debugger::find(&interpreter, &around).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
     let port = listener.local_addr().map_err(no_port)?.port();
@@ -108,6 +118,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         program: Some(program),
         process: None,
         stands: launch.stop_on_entry,
+        note,
         targets,
     })
 }
@@ -231,6 +242,9 @@ impl What {
         let mut interpreter = launch.interpreter.clone();
         let mut words: Vec<OsString> = Vec::new();
         match (&launch.program, &launch.module, launch.command.as_slice()) {
+            // Which runner there is, the interpreter says.
+            (None, None, []) if launch.test.is_some() => {}
+            _ if launch.test.is_some() => return Err(one_of()),
             (Some(program), None, []) => words.push(program.into()),
             (None, Some(module), []) => words.extend(["-m".into(), module.into()]),
             (None, None, [first, rest @ ..]) => {
@@ -249,12 +263,7 @@ impl What {
                     words.extend(rest.iter().map(OsString::from));
                 }
             }
-            _ => {
-                return Err(Failure::new(
-                    Code::InvalidParams,
-                    "pass exactly one of `program`, `module` and `command`",
-                ));
-            }
+            _ => return Err(one_of()),
         }
         words.extend(launch.args.iter().map(OsString::from));
         Ok(What { interpreter, words })

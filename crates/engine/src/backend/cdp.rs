@@ -12,6 +12,7 @@ mod functions;
 mod inspect;
 mod onward;
 mod points;
+mod reach;
 mod tokens;
 mod traces;
 mod unassigned;
@@ -40,6 +41,7 @@ use holdpoint_cdp::{
 
 pub use self::attached::{Attached, attach};
 pub use self::connect::{BOOT, BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
+pub use self::functions::outline;
 pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
@@ -81,6 +83,8 @@ struct Known {
     stopped: Arc<tokio::sync::Notify>,
     points: Mutex<Points>,
     traces: Mutex<Traces>,
+    /// Files of which is wanted which lines ran.
+    surveyed: Mutex<Vec<PathBuf>>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     folders: Vec<PathBuf>,
     /// Which exceptions are anybody's business.
@@ -132,6 +136,7 @@ impl Cdp {
             stopped: Arc::default(),
             points: Mutex::default(),
             traces: Mutex::default(),
+            surveyed: Mutex::default(),
             order: tokio::sync::Mutex::default(),
         };
         Cdp { client, known: Arc::new(known) }
@@ -420,6 +425,10 @@ impl Cdp {
 
     fn points(&self) -> MutexGuard<'_, Points> {
         self.known.points.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn surveyed(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.known.surveyed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn traces(&self) -> MutexGuard<'_, Traces> {

@@ -22,6 +22,7 @@ fn hits(points: &Breakpoints, count: u64) -> Vec<Passed> {
         hit_count,
         at: Timestamp::UNIX_EPOCH,
         thread: 1,
+        thread_name: None,
         file: "/a.py".into(),
         line: 3,
         column: None,
@@ -47,7 +48,7 @@ fn a_limit_is_kept_exactly_and_disables() {
     let points = Breakpoints::default();
     let id = points.set(trace("{x}", 3)).unwrap().id;
     let many = hits(&points, 5);
-    assert_eq!(points.count(&many), [true, true, true, false, false]);
+    assert_eq!(points.count(TargetId::MAIN, &many), [true, true, true, false, false]);
     let spent = points.get(id).unwrap();
     assert_eq!((spent.enabled, spent.is_spent), (false, true));
     assert!(points.wanted(Path::new("/a.py")).is_empty());
@@ -59,10 +60,10 @@ fn enabling_begins_a_new_count_and_hits_of_the_old_one_are_late() {
     let points = Breakpoints::default();
     let id = points.set(trace("{x}", 2)).unwrap().id;
     let old = hits(&points, 2);
-    points.count(&old);
+    points.count(TargetId::MAIN, &old);
     assert!(!points.enable(id, true).unwrap().is_spent);
-    assert_eq!(points.count(&old), [false, false]);
-    assert_eq!(points.count(&hits(&points, 2)), [true, true]);
+    assert_eq!(points.count(TargetId::MAIN, &old), [false, false]);
+    assert_eq!(points.count(TargetId::MAIN, &hits(&points, 2)), [true, true]);
 }
 
 #[test]

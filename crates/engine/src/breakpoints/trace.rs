@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{aggregate::Aggregate, template::Template};
+use super::{
+    aggregate::Aggregate,
+    template::{Part, Template},
+};
 use crate::{
     backend::{Passed, Tracing},
     failure::Failure,
@@ -21,12 +24,36 @@ pub struct Trace {
     pub multiple: u64,
     /// Report so many, then be disabled; 0 for no end.
     pub max: u64,
+    /// Of a probe: see [`Tracing::is_literal`] and [`Tracing::is_mark`].
+    #[serde(skip)]
+    is_literal: bool,
+    #[serde(skip)]
+    is_mark: bool,
 }
 
 impl Trace {
     pub fn new(message: Option<String>, multiple: u64, max: u64) -> Result<Trace, Failure> {
         let template = message.as_deref().map(Template::parse).transpose()?;
-        Ok(Trace { message, template, multiple, max })
+        Ok(Trace { message, template, multiple, max, is_literal: false, is_mark: false })
+    }
+
+    /// The values of some expressions, as the language writes them.
+    pub fn of(expressions: impl IntoIterator<Item = String>) -> Trace {
+        let parts = expressions.into_iter().map(Part::Expression).collect();
+        let template = Some(Template { parts });
+        Trace { message: None, template, multiple: 0, max: 0, is_literal: true, is_mark: false }
+    }
+
+    /// Only that the place was reached at all. Costs the program something once.
+    pub fn mark() -> Trace {
+        Trace {
+            message: None,
+            template: None,
+            multiple: 0,
+            max: 0,
+            is_literal: false,
+            is_mark: true,
+        }
     }
 
     /// The expressions of its message.
@@ -55,8 +82,9 @@ pub(super) enum Verdict {
 
 impl Progress {
     pub(super) fn new(trace: &Trace, generation: u64) -> Progress {
-        let Trace { template, multiple, max, .. } = trace.clone();
-        let tracing = Arc::new(Tracing { generation, template, multiple, max });
+        let Trace { template, multiple, max, is_literal, is_mark, .. } = trace.clone();
+        let tracing =
+            Arc::new(Tracing { generation, template, multiple, max, is_literal, is_mark });
         Progress { tracing, reported: 0, aggregate: Aggregate::default() }
     }
 

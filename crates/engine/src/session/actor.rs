@@ -166,6 +166,7 @@ impl Actor {
                         tokio::task::yield_now().await;
                     }
                     Signal::Titled(title) => self.tell.titled(target, &title),
+                    Signal::Reached(all) => self.tell.reached(all),
                     Signal::Gone { .. } => drop(open.remove(&target)),
                     _ => {}
                 }
@@ -312,6 +313,7 @@ impl Actor {
                 }
                 return self.tell.passed(target, hits);
             }
+            Signal::Reached(all) => return self.tell.reached(all),
             signal => signal,
         };
         match &signal {
@@ -332,7 +334,11 @@ impl Actor {
                 self.titled.insert(target);
                 self.tell.titled(target, title);
             }
-            Signal::Stopped(_) | Signal::Continued { .. } | Signal::Ended | Signal::Passed(_) => {}
+            Signal::Stopped(_)
+            | Signal::Continued { .. }
+            | Signal::Ended
+            | Signal::Passed(_)
+            | Signal::Reached(_) => {}
         }
         let outputs = self.state.step(Input::Signal { target, signal });
         self.carry_out(outputs, None);

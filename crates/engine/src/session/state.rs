@@ -181,7 +181,8 @@ impl State {
             Signal::Output { .. }
             | Signal::Breakpoint(_)
             | Signal::Titled(_)
-            | Signal::Passed(_) => Vec::new(),
+            | Signal::Passed(_)
+            | Signal::Reached(_) => Vec::new(),
         }
     }
 

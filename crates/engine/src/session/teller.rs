@@ -6,7 +6,7 @@
 use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     adapter,
-    backend::{Binding, Bound, Passed, Site, Stack, StopReason},
+    backend::{Binding, Bound, Passed, Reached, Site, Stack, StopReason},
     breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
     budget,
     event::{BoundAt, Event, Hit, StoppedAt, TraceHit, Traced},
@@ -49,6 +49,10 @@ struct Told {
     reported: BTreeMap<BreakpointId, u64>,
     /// Every process there was, also those that have ended.
     processes: BTreeMap<TargetId, Process>,
+    /// Why those that lie nowhere did not, when it was last told.
+    unbound: BTreeMap<BreakpointId, String>,
+    /// The lines that ran, of files that were surveyed.
+    reached: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
 
 impl Teller {
@@ -67,6 +71,8 @@ impl Teller {
             passed: BTreeMap::new(),
             reported: BTreeMap::new(),
             processes: BTreeMap::new(),
+            unbound: BTreeMap::new(),
+            reached: BTreeMap::new(),
         });
         Teller { session, language, log, output, breakpoints, told }
     }
@@ -163,7 +169,7 @@ impl Teller {
 
     /// Tracepoints were passed; what is not to be reported is only counted.
     pub(super) fn passed(&self, target: TargetId, hits: Vec<Passed>) {
-        let reported = self.breakpoints.count(&hits);
+        let reported = self.breakpoints.count(target, &hits);
         // A batch is mostly of one tracepoint, at one line.
         let mut known: Option<(BreakpointId, u32)> = None;
         for hit in &hits {
@@ -203,6 +209,18 @@ impl Teller {
             Some(Bound { id, state })
         });
         self.bound(target, &bound.collect::<Vec<_>>());
+    }
+
+    /// What ran of surveyed files, over all processes.
+    pub(super) fn reached(&self, all: Vec<Reached>) {
+        let mut told = self.told();
+        for Reached { file, lines } in all {
+            told.reached.entry(file).or_default().extend(lines);
+        }
+    }
+
+    pub(super) fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
+        self.told().reached.get(file).cloned()
     }
 
     fn trace_hit(&self, target: TargetId, hit: Passed, hit_count: u64) -> Event {
@@ -254,8 +272,9 @@ impl Teller {
             }
             let before = {
                 let mut told = self.told();
-                if !matches!(state, Binding::Not { .. }) {
-                    told.ever_bound.insert(*id);
+                match state {
+                    Binding::Not { why } => drop(told.unbound.insert(*id, why.clone())),
+                    _ => drop(told.ever_bound.insert(*id)),
                 }
                 told.bound.insert((target, *id), state.clone())
             };
@@ -271,8 +290,13 @@ impl Teller {
     pub(super) fn begins_with(&self, target: TargetId, all: Vec<Bound>) {
         let is_not = |it: &Bound| matches!(it.state, Binding::Not { .. });
         let (pending, bound): (Vec<Bound>, Vec<Bound>) = all.into_iter().partition(is_not);
-        let pending = pending.into_iter().map(|it| ((target, it.id), it.state));
-        self.told().bound.extend(pending);
+        for Bound { id, state } in pending {
+            let mut told = self.told();
+            if let Binding::Not { why } = &state {
+                told.unbound.insert(id, why.clone());
+            }
+            told.bound.insert((target, id), state);
+        }
         self.bound(target, &bound);
     }
 
@@ -307,6 +331,12 @@ impl Teller {
         let mine = told.bound.iter().filter(|((_, it), _)| *it == id).map(|(_, state)| state);
         // Bound in one process is bound.
         mine.min_by_key(|it| matches!(it, Binding::Not { .. })).cloned()
+    }
+
+    /// Why one lay nowhere, also after the end; `None` for one that did, or of which nothing was told.
+    pub(super) fn why_unbound(&self, id: BreakpointId) -> Option<String> {
+        let told = self.told();
+        told.unbound.get(&id).filter(|_| !told.ever_bound.contains(&id)).cloned()
     }
 
     /// What is enabled and lies nowhere, with the reason where one was told.

@@ -1,7 +1,7 @@
 //! A tool's input schema, as small as it can be: every client pays for it in tokens, at every start.
 
 use rmcp::model::JsonObject;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
 use super::Size;
@@ -65,6 +65,19 @@ pub(super) fn published(schema: &JsonObject, size: Size) -> JsonObject {
 fn nested(schema: &Value, size: Size) -> Value {
     let empty = JsonObject::new();
     Value::Object(published(schema.as_object().unwrap_or(&empty), size))
+}
+
+/// The schema of a list whose parts are described elsewhere: their names and types, without some of them.
+pub(crate) fn bare<P: JsonSchema>(generator: &mut SchemaGenerator, without: &[&str]) -> Schema {
+    let mut schema = P::json_schema(generator).to_value();
+    let properties = schema.pointer_mut("/items/properties").and_then(Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.retain(|name, _| !without.contains(&name.as_str()));
+        for property in properties.values_mut().filter_map(Value::as_object_mut) {
+            property.remove("description");
+        }
+    }
+    Schema::try_from(schema).unwrap_or_default()
 }
 
 /// Drops what no model needs: Rust's number formats, type names, "or null" of optional parameters,

@@ -22,3 +22,4 @@ pub(crate) mod stop;
 pub(crate) mod threads;
 pub(crate) mod variables;
 pub(crate) mod wait;
+pub(crate) mod what;

@@ -51,7 +51,7 @@ pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, F
     let url = target.web_socket_debugger_url;
     let (main, stands) = cdp::attach(&url, setup, pid).await?;
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
-    Ok(Started { runtime: None, program: None, process, stands, targets })
+    Ok(Started { runtime: None, note: None, program: None, process, stands, targets })
 }
 
 async fn offered(host: &str, port: u16) -> Result<TargetInfo, Failure> {

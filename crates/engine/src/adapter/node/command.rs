@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::{super::one_of, testing};
 use crate::{
     adapter::{Runtime, has_extension},
     failure::{Code, Failure},
@@ -41,19 +42,20 @@ impl What {
             words: Vec::new(),
             is_runner: false,
         };
-        match (&launch.program, &launch.module, launch.command.as_slice()) {
+        let test = launch.test.as_deref().map(|test| testing::command(test, &launch.cwd));
+        let command = match &test {
+            Some(test) if launch.command.is_empty() => test,
+            _ => &launch.command,
+        };
+        match (&launch.program, &launch.module, command.as_slice()) {
+            _ if test.is_some() && !launch.command.is_empty() => return Err(one_of()),
             (Some(program), None, []) => what.script(program, launch).await?,
             (None, None, [first, rest @ ..]) => what.command(first, rest, launch).await?,
             (None, Some(_), []) => {
                 return Err(Failure::new(Code::InvalidParams, "`module` is for Python")
                     .hint("pass `program` with a file, or `command`"));
             }
-            _ => {
-                return Err(Failure::new(
-                    Code::InvalidParams,
-                    "pass exactly one of `program`, `module` and `command`",
-                ));
-            }
+            _ => return Err(one_of()),
         }
         what.words.extend(launch.args.iter().map(OsString::from));
         Ok(what)
@@ -169,7 +171,7 @@ fn find_script(word: &str, cwd: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// `node_modules/.bin/word`, here or in a folder above, as the JavaScript file that it is.
-fn in_project(word: &str, cwd: &Path) -> Option<PathBuf> {
+pub(super) fn in_project(word: &str, cwd: &Path) -> Option<PathBuf> {
     if word.contains('/') {
         return None;
     }

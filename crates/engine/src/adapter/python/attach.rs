@@ -80,7 +80,7 @@ async fn by_address(
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
     tokio::spawn(take_announced(announced, link, host.to_owned(), port, joining));
-    Ok(Started { runtime: None, program: None, process, stands: false, targets })
+    Ok(Started { runtime: None, note: None, program: None, process, stands: false, targets })
 }
 
 fn refused(failure: Failure) -> Failure {
@@ -179,7 +179,14 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
     tokio::spawn(accept_children(listener, port, link, joining));
-    Ok(Started { runtime: None, program: None, process: Some(process), stands: false, targets })
+    Ok(Started {
+        runtime: None,
+        note: None,
+        program: None,
+        process: Some(process),
+        stands: false,
+        targets,
+    })
 }
 
 /// What would fail late, or do harm, is refused at once.

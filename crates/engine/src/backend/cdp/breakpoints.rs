@@ -211,10 +211,11 @@ async fn set_by_url(
     }
 }
 
-/// V8 takes a second breakpoint at one place only for another: a tracepoint's has another spelling.
+/// V8 takes two breakpoints at one place for one, unless their names are spelled differently.
 fn regex(cdp: &Cdp, file: &UserFile, wanted: &Wanted) -> String {
     let regex = cdp.url_regex(file);
-    if wanted.trace.is_some() { format!("(?:{regex})") } else { regex }
+    // Nothing, so many times.
+    format!("(?:{regex})(?:){{{}}}", wanted.id)
 }
 
 /// Notes where V8 put it, as people count lines.

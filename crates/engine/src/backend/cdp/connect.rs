@@ -205,6 +205,7 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<Vec<Bound>,
     if setup.first_line.is_awaited() && !matches!(entry, Entry::Told) {
         set_first_line(cdp).await?;
     }
+    cdp.begin_survey(setup.breakpoints.surveyed()).await?;
     cdp.client.run().await.map_err(refused)?;
     Ok(bound)
 }

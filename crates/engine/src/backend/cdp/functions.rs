@@ -15,6 +15,7 @@ use super::{Cdp, LIBRARIES, breakpoints, points::Named};
 use crate::{
     backend::{Bound, Wanted, WantedFunction},
     failure::Failure,
+    inspect::Outlined,
     limits,
 };
 
@@ -34,6 +35,19 @@ struct Look {
     places: Vec<Place>,
     /// For each wanted function, names that are like its.
     near: Vec<Vec<String>>,
+}
+
+/// The functions of a text.
+pub fn outline(text: &str) -> Vec<Outlined> {
+    let all = scan::functions(text).into_iter();
+    let one = |it: Function| Outlined {
+        name: it.path.join("."),
+        head: it.head.line,
+        body: it.body.line,
+        last: it.last.max(it.body.line),
+        lines: Vec::new(),
+    };
+    all.map(one).collect()
 }
 
 /// Makes the breakpoints by function what is wanted. What did not change stays, with its count of hits.

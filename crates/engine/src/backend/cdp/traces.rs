@@ -72,7 +72,7 @@ pub(super) fn condition(
     bad: &HashSet<String>,
 ) -> String {
     let Wanted { id, line, condition, .. } = wanted;
-    let Tracing { generation, template, multiple, max } = tracing;
+    let Tracing { generation, template, multiple, max, is_literal, .. } = tracing;
     let thunk = |text: &str| match bad.contains(text) {
         true => "() => { throw new SyntaxError() }".to_owned(),
         false => format!("() => ({text}\n)"),
@@ -84,7 +84,8 @@ pub(super) fn condition(
     let test = test.map_or_else(|| "null".to_owned(), |test| format!("n => {test}"));
     format!(
         "globalThis[Symbol.for('holdpoint')]?.pass(\
-             {id}, {generation}, {line}, {multiple}, {max}, {test}, {condition}, [{}], {risks})",
+             {id}, {generation}, {line}, {multiple}, {max}, {test}, {condition}, [{}], {risks}, \
+             {is_literal})",
         thunks.join(", ")
     )
 }
@@ -186,6 +187,7 @@ fn one(traces: &Traces, places: &Places, hit: &Value) -> Option<Passed> {
         hit_count: hit.get(1)?.as_u64()?,
         at: Timestamp::from_microsecond(micros).unwrap_or_else(|_| Timestamp::now()),
         thread: THREAD,
+        thread_name: None,
         file: at.file,
         line: at.line,
         column: at.column,

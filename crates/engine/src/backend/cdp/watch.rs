@@ -123,6 +123,10 @@ impl Watch {
                     })
                     .await?;
                 }
+                let reached = self.cdp.survey().await;
+                if !reached.is_empty() {
+                    self.tell(Signal::Reached(reached)).await?;
+                }
                 self.cdp.client.close().await;
                 Ok(())
             }

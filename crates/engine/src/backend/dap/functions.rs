@@ -137,6 +137,8 @@ pub(super) fn entry(
             "multiple": it.multiple,
             "max": it.max,
             "expressions": expressions,
+            "literal": it.is_literal,
+            "mark": it.is_mark,
         })
     });
     Ok(json!({

@@ -134,7 +134,11 @@ impl Dap {
         if !self.needs_helper(group) {
             return translate::source_breakpoint(first);
         }
-        let how = if group.len() == 1 && first.trace.is_some() { "trace" } else { "line" };
+        let how = match (group, &first.trace) {
+            ([_], Some(trace)) if trace.is_mark => "mark",
+            ([_], Some(_)) => "trace",
+            _ => "line",
+        };
         t::SourceBreakpoint {
             line: i64::from(first.line),
             column: first.column.map(i64::from),

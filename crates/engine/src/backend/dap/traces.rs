@@ -113,7 +113,7 @@ impl Traces {
         self.known.range_mut((id, 0)..=(id, u64::MAX)).next_back().map(|(_, traced)| traced)
     }
 
-    /// A hit as the helper writes it: `[[id, generation], number, time, thread, where, values]`.
+    /// A hit as the helper writes it: `[[id, generation], number, time, thread, where, values, thread's name]`.
     fn read(&self, hit: &Value) -> Option<Passed> {
         let id = BreakpointId(hit.pointer("/0/0")?.as_i64()?);
         let traced = self.known.get(&(id, hit.pointer("/0/1")?.as_u64()?))?;
@@ -130,6 +130,7 @@ impl Traces {
             hit_count: hit.get(1)?.as_u64()?,
             at: moment(hit.get(2)?.as_f64()?),
             thread: hit.get(3)?.as_i64()?,
+            thread_name: hit.get(6).and_then(Value::as_str).map(Into::into),
             file: text(1).map_or_else(|| Arc::clone(&traced.file), Into::into),
             line: line.unwrap_or(traced.line),
             column: None,
@@ -216,6 +217,7 @@ impl Dap {
                 hit_count,
                 at: begun.1,
                 thread: stopped.thread,
+                thread_name: None,
                 file: top
                     .file
                     .as_ref()

@@ -17,25 +17,22 @@ use super::{
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
+    tools::shared::params,
 };
 
 pub(crate) struct Set;
 pub(crate) struct Short;
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {
-    pub(crate) file: Option<PathBuf>,
-    #[schemars(range(min = 1))]
-    pub(crate) line: Option<u32>,
-    pub(crate) column: Option<u32>,
-    /// Instead of `line`: `total`, `Cart.total`.
-    pub(crate) function: Option<String>,
-    /// Only when this is true.
-    pub(crate) condition: Option<String>,
-    /// `3`, `>= 5`, `% 10`
-    pub(crate) hit_condition: Option<String>,
-    /// Change this one.
-    pub(crate) id: Option<i64>,
+params! {
+    #[derive(Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    pub(crate) struct Params: place {
+        column: Option<u32>,
+        /// `3`, `>= 5`, `% 10`
+        hit_condition: Option<String>,
+        /// Change this one.
+        id: Option<i64>,
+    }
 }
 
 impl Tool for Set {
@@ -93,14 +90,7 @@ impl Params {
         at: Option<Place>,
         find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
     ) -> Result<Asked, Failure> {
-        let given = Given {
-            file: self.file.as_deref(),
-            line: self.line,
-            column: self.column,
-            function: self.function.as_deref(),
-            at,
-        };
-        let place = given.place(find)?;
+        let place = Given { column: self.column, at, ..self.given() }.place(find)?;
         if let Some(hits) = &self.hit_condition {
             HitTest::parse(hits)?;
         }

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{launch::absolute, report, wait::patience};
+use super::{report, wait::patience, what::absolute};
 use crate::{
     app::App,
     root,

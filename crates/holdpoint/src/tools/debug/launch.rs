@@ -1,71 +1,44 @@
 //! `debug_launch`: start a program under the debugger, stopped at its entry.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::Path, time::Duration};
 
 use holdpoint_engine::{
-    breakpoints::Asked,
-    failure::{Code, Failure},
-    ids::Epoch,
-    launch::Launch as Spec,
-    limits,
+    breakpoints::Asked, failure::Failure, ids::Epoch, launch::Launch as Spec, limits,
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 
-use super::report;
+use super::{
+    report,
+    what::{absolute, not_there},
+};
 use crate::{
     app::App,
-    root,
-    tool::{Call, Effect, Reply, Tool},
-    tools::breakpoint::set,
+    tool::{Call, Effect, Reply, Tool, bare},
+    tools::{breakpoint::set, shared::params},
 };
 
 pub(crate) struct Launch;
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {
-    /// The file to run. Exactly one of `program`, `module` and `command`.
-    pub(crate) program: Option<PathBuf>,
-    /// As `python -m` runs it.
-    pub(crate) module: Option<String>,
-    /// `pytest tests/test_a.py -k total`
-    pub(crate) command: Option<String>,
-    #[schemars(extend("enum" = ["python", "node"]))]
-    pub(crate) language: Option<String>,
-    #[serde(default)]
-    pub(crate) args: Vec<String>,
-    /// Default: the program's folder.
-    pub(crate) cwd: Option<PathBuf>,
-    #[serde(default)]
-    pub(crate) env: BTreeMap<String, String>,
-    /// Default true; else it runs to the first breakpoint.
-    pub(crate) stop_on_entry: Option<bool>,
-    /// As `breakpoint_set` takes them.
-    #[serde(default)]
-    pub(crate) breakpoints: Vec<Point>,
-    pub(crate) stdin: Option<String>,
-    /// Default: the project's venv, then PATH.
-    pub(crate) interpreter: Option<PathBuf>,
-    /// Leave libraries out (default true).
-    pub(crate) just_my_code: Option<bool>,
-    /// Seconds to wait.
-    pub(crate) timeout_s: Option<f64>,
+params! {
+    #[derive(Deserialize, JsonSchema)]
+    pub(crate) struct Params: launch {
+        /// Default true; else it runs to the first breakpoint.
+        stop_on_entry: Option<bool>,
+        /// As `breakpoint_set` takes them.
+        #[serde(default)]
+        #[schemars(schema_with = "points")]
+        breakpoints: Vec<set::Params>,
+        /// Leave libraries out (default true).
+        just_my_code: Option<bool>,
+        /// Seconds to wait.
+        timeout_s: Option<f64>,
+    }
 }
 
-/// As `breakpoint_set` takes it.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Point {
-    file: Option<PathBuf>,
-    line: Option<u32>,
-    column: Option<u32>,
-    function: Option<String>,
-    condition: Option<String>,
-    hit_condition: Option<String>,
+/// What each parameter is, `breakpoint_set` says.
+fn points(generator: &mut SchemaGenerator) -> Schema {
+    bare::<Vec<set::Params>>(generator, &["id"])
 }
 
 impl Tool for Launch {
@@ -83,9 +56,11 @@ impl Tool for Launch {
 
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let patience = super::wait::patience(params.timeout_s, Self::TIMEOUT);
-        let spec = resolve(&params)?;
+        let stop_on_entry = params.stop_on_entry.unwrap_or(true);
+        let just_my_code = params.just_my_code.unwrap_or(true);
+        let spec = Spec { stop_on_entry, just_my_code, ..params.what().resolve()? };
         let sessions = &app.engine.sessions;
-        let points = params.breakpoints.into_iter().map(|point| point.asked(&spec.cwd));
+        let points = params.breakpoints.into_iter().map(|point| asked(point, &spec.cwd));
         // All are right before one is set.
         for asked in points.collect::<Result<Vec<_>, Failure>>()? {
             let breakpoint = sessions.breakpoints.set(asked)?;
@@ -102,60 +77,9 @@ impl Tool for Launch {
     }
 }
 
-/// Paths made whole; what cannot run is refused before anything is started.
-pub(crate) fn resolve(params: &Params) -> Result<Spec, Failure> {
-    let here = root::current();
-    let base = params.cwd.as_deref().map(|cwd| here.join(cwd));
-    if let Some(folder) = base.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(not_there(folder, "a folder", &here));
-    }
-    let from = base.clone().unwrap_or_else(|| here.clone());
-    let program = params.program.as_ref().map(|program| absolute(&from, program));
-    if let Some(file) = program.as_deref().filter(|file| !file.is_file()) {
-        return Err(not_there(file, "a file", &from));
-    }
-    let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
-    let cwd = base.or(own).unwrap_or(here);
-    let command = match &params.command {
-        None => Vec::new(),
-        Some(line) => shlex::split(line).ok_or_else(|| {
-            Failure::new(Code::InvalidParams, format!("`{line}` has an open quote"))
-        })?,
-    };
-    Ok(Spec {
-        program,
-        module: params.module.clone(),
-        command,
-        language: params.language.clone(),
-        args: params.args.clone(),
-        cwd,
-        env: params.env.clone(),
-        stop_on_entry: params.stop_on_entry.unwrap_or(true),
-        stdin: params.stdin.clone(),
-        interpreter: params.interpreter.clone(),
-        just_my_code: params.just_my_code.unwrap_or(true),
+fn asked(point: set::Params, cwd: &Path) -> Result<Asked, Failure> {
+    point.asked(None, |file| {
+        let whole = absolute(cwd, file);
+        if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file", cwd)) }
     })
-}
-
-impl Point {
-    fn asked(self, cwd: &Path) -> Result<Asked, Failure> {
-        let Point { file, line, column, function, condition, hit_condition } = self;
-        let id = None;
-        let params = set::Params { file, line, column, function, condition, hit_condition, id };
-        params.asked(None, |file| {
-            let whole = absolute(cwd, file);
-            if whole.is_file() { Ok(whole) } else { Err(not_there(&whole, "a file", cwd)) }
-        })
-    }
-}
-
-/// A path as the runtime will report it: whole, links followed where they lead somewhere.
-pub(crate) fn absolute(base: &Path, path: &Path) -> PathBuf {
-    let whole = base.join(path);
-    whole.canonicalize().unwrap_or(whole)
-}
-
-fn not_there(path: &Path, what: &str, base: &Path) -> Failure {
-    Failure::new(Code::NotFound, format!("`{}` is not {what}", path.display()))
-        .hint(format!("paths may be absolute, or relative to {}", base.display()))
 }

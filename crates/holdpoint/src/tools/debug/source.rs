@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::{
     tool::{Answer, Call, Effect, Reply, Tool},
-    tools::{debug::launch::absolute, session::Known},
+    tools::{debug::what::absolute, session::Known},
 };
 
 pub(crate) struct Source;

@@ -1,7 +1,5 @@
 //! `tracepoint_set`: report each time the program passes a place, without stopping it.
 
-use std::path::PathBuf;
-
 use holdpoint_engine::{
     breakpoints::{Asked, Breakpoint, Place, Trace, hits::HitTest},
     failure::{Code, Failure},
@@ -14,34 +12,32 @@ use serde_json::json;
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Reply, Tool},
-    tools::breakpoint::{
-        bind::{self, Fate},
-        place::{self, Given},
+    tools::{
+        breakpoint::{
+            bind::{self, Fate},
+            place::{self, Given},
+        },
+        shared::params,
     },
 };
 
 pub(crate) struct Set;
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {
-    file: Option<PathBuf>,
-    #[schemars(range(min = 1))]
-    line: Option<u32>,
-    column: Option<u32>,
-    /// Instead of `line`: `total`, `Cart.total`.
-    function: Option<String>,
-    /// `x is {x}, {len(items)} left`
-    log_message: Option<String>,
-    /// Only when this is true.
-    condition: Option<String>,
-    /// `3`, `>= 5`, `% 10`
-    hit_condition: Option<String>,
-    #[serde(default)]
-    hit_count_multiple: i64,
-    #[serde(default)]
-    max_notifications: i64,
-    /// Change this one.
-    id: Option<i64>,
+params! {
+    #[derive(Deserialize, JsonSchema)]
+    pub(crate) struct Params: place {
+        column: Option<u32>,
+        /// `x is {x}, {len(items)} left`
+        log_message: Option<String>,
+        /// `3`, `>= 5`, `% 10`
+        hit_condition: Option<String>,
+        #[serde(default)]
+        hit_count_multiple: i64,
+        #[serde(default)]
+        max_notifications: i64,
+        /// Change this one.
+        id: Option<i64>,
+    }
 }
 
 impl Tool for Set {
@@ -85,13 +81,8 @@ impl Params {
         let multiple = count("hit_count_multiple", self.hit_count_multiple)?;
         let max = count("max_notifications", self.max_notifications)?;
         let trace = Trace::new(self.log_message.clone(), multiple, max)?;
-        let given = Given {
-            file: self.file.as_deref(),
-            line: self.line,
-            column: self.column,
-            function: self.function.as_deref(),
-            at: place::of(app, self.id)?,
-        };
+        let at = place::of(app, self.id)?;
+        let given = Given { column: self.column, at, ..self.given() };
         let place = given.place(|file| place::find(app, file))?;
         if let Place::Line { file, line, .. } = &place {
             place::has_code(file, *line)?;

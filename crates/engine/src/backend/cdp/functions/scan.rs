@@ -9,8 +9,12 @@ use super::super::tokens::{At, Kind, Token, tokens};
 pub(super) struct Function {
     /// Its name, after the names of what it is in.
     pub(super) path: Vec<String>,
+    /// Where its text begins.
+    pub(super) head: At,
     /// Its first statement, or what it returns.
     pub(super) body: At,
+    /// The line of its last brace.
+    pub(super) last: u32,
 }
 
 impl Function {
@@ -91,7 +95,7 @@ impl Scan<'_> {
         let given = self.assigned(at.saturating_sub(usize::from(is_async)));
         let Some(open) = self.body(self.generics(next)) else { return };
         for name in [own, given].into_iter().flatten() {
-            self.takes(name, open);
+            self.takes(name, at, open);
         }
     }
 
@@ -129,7 +133,7 @@ impl Scan<'_> {
         // A brace that is a class's already belongs to `class A extends mixin(B) {`.
         let open = self.body(self.generics(at + 1)).filter(|it| !self.named.contains_key(it));
         if let Some(open) = open {
-            self.takes(vec![name], open);
+            self.takes(vec![name], at, open);
         }
     }
 
@@ -139,10 +143,11 @@ impl Scan<'_> {
         let name = self.assigned(start - usize::from(is_async));
         let Some(name) = name else { return };
         match self.tokens.get(at + 1) {
-            Some(Token { kind: Kind::Mark('{'), .. }) => self.takes(name, at + 1),
+            Some(Token { kind: Kind::Mark('{'), .. }) => self.takes(name, start, at + 1),
             Some(body) => {
-                let path = self.path(&name);
-                self.found.push(Function { path, body: body.at });
+                let (path, body) = (self.path(&name), body.at);
+                let head = self.tokens.get(start).map_or(body, |it| it.at);
+                self.found.push(Function { path, head, body, last: body.line });
             }
             None => {}
         }
@@ -168,10 +173,13 @@ impl Scan<'_> {
     }
 
     /// A function: its body begins behind the brace.
-    fn takes(&mut self, name: Vec<String>, open: usize) {
+    fn takes(&mut self, name: Vec<String>, begin: usize, open: usize) {
         if let Some(first) = self.tokens.get(self.first_statement(open + 1)) {
-            let path = self.path(&name);
-            self.found.push(Function { path, body: first.at });
+            let (path, body) = (self.path(&name), first.at);
+            let head = self.tokens.get(begin).map_or(body, |it| it.at);
+            let close = self.pairs.get(&open).and_then(|it| self.tokens.get(*it));
+            let last = close.map_or(body.line, |it| it.at.line);
+            self.found.push(Function { path, head, body, last });
         }
         self.named.insert(open, name);
     }

@@ -92,18 +92,20 @@
     return name === 'Object' ? `{${list}}` : `${name} {${list}}`;
   };
 
-  const failed = error => {
+  const failed = (error, where = '') => {
+    const told = it => [where ? `${it} ${where}` : it];
     try {
-      if (typeof error !== 'object' || error === null) return [typeof error];
-      return [text(error.name || kind(error))];
+      if (typeof error !== 'object' || error === null) return told(typeof error);
+      return told(text(error.name || kind(error)));
     } catch {
-      return ['Error'];
+      return told('Error');
     }
   };
 
-  const value = thunk => {
+  const value = (thunk, isLiteral) => {
     try {
-      return cut(show(thunk(), 0));
+      const it = thunk();
+      return cut(isLiteral && typeof it === 'string' ? stringify(it) : show(it, 0));
     } catch (error) {
       return failed(error);
     }
@@ -158,7 +160,7 @@
   };
   // Whether the program is to stop for a trial; otherwise it goes on. In a condition, V8 can end nothing: what
   // calls something (`risks`: 1 the condition, 2 an expression) is evaluated there once it has ended in a trial.
-  kept.pass = (id, generation, line, multiple, max, test, condition, thunks, risks) => {
+  kept.pass = (id, generation, line, multiple, max, test, condition, thunks, risks, isLiteral) => {
     const tries = isTrial;
     isTrial = false;
     const name = `${id}:${generation}`;
@@ -190,7 +192,7 @@
         holds = condition();
       } catch (error) {
         // Nobody would learn of it otherwise.
-        values = thunks.map(() => failed(error));
+        values = thunks.map(() => failed(error, isLiteral ? 'in the condition' : ''));
       }
       ifEndless = undefined;
       point.has |= 1;
@@ -215,7 +217,7 @@
       for (let i = 0; i < thunks.length; i++) {
         // What takes long cannot be ended here; what comes after it can be left out.
         const isLate = i > 0 && now() - at > BUDGET;
-        values.push(isLate || point.hangs[i] >= HANGS ? ['Timeout'] : value(thunks[i]));
+        values.push(isLate || point.hangs[i] >= HANGS ? ['Timeout'] : value(thunks[i], isLiteral));
       }
       ifEndless = undefined;
       point.has |= 2;

@@ -97,7 +97,9 @@ class _Point:
         self.expressions = []
         if self.trace:
             self.multiple, self.max = self.trace["multiple"], self.trace["max"]
-            self.expressions = [_Formatted(it) for it in self.trace["expressions"]]
+            self.is_literal, self.is_mark = self.trace["literal"], self.trace["mark"]
+            kind = _Literal if self.is_literal else _Formatted
+            self.expressions = [kind(it) for it in self.trace["expressions"]]
             self.key = [self.id, self.trace["generation"]]
 
     def is_wanted(self, names, values):
@@ -171,6 +173,34 @@ class _Formatted:
         return self.begins + value
 
 
+class _Literal:
+    """An expression whose value is told as Python writes it."""
+
+    def __init__(self, text):
+        self.error = None
+        try:
+            self.expression = _Expression(text)
+        except (SyntaxError, ValueError) as error:
+            self.error = error
+
+    def text(self, names, values):
+        if self.error is not None:
+            raise self.error
+        return repr(self.expression.value(names, values))
+
+
+def of(name, text):
+    """An expression in the nearest frame of a function, for expressions that name one."""
+    ours = _debuggers() + ("<expression>", "<string>")
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        if not code.co_filename.startswith(ours) and _is_named(code, name, frame):
+            return _Expression(text).value(frame.f_globals, frame.f_locals)
+        frame = frame.f_back
+    raise LookupError("no frame of " + name)
+
+
 def check(text):
     """What is wrong with each expression: `[text or None]`."""
     wrong = []
@@ -232,10 +262,13 @@ def lines_set(text):
     for points in list(debugger().breakpoints.values()):
         for point in list(points.values()):
             if isinstance(point.condition, str) and point.condition.startswith(_OURS):
+                if point.condition.startswith(_MARK):
+                    point.of_mark = int(point.condition[len(_MARK) : -1])
                 point.condition = compile(point.condition, "<holdpoint>", "eval")
 
 
-_OURS = "__import__('_holdpoint').trace("
+_MARK = "__import__('_holdpoint').mark("
+_OURS = ("__import__('_holdpoint').trace(", _MARK)
 
 
 def line(key):
@@ -265,6 +298,28 @@ def trace(key):
     for one in _lines.get(key, ()):
         _pass(one, here.f_globals, here.f_locals, None)
     return False
+
+
+def mark(key):
+    """The condition of a line that has a mark only: reached is reached, and never asked again."""
+    for one in _lines.get(key, ()):
+        _pass(one, {}, {}, None)
+        _unmark(one)
+    return False
+
+
+def _unmark(one):
+    """pydevd is not to look at this line any more; it reads these without a lock, so they are replaced."""
+    try:
+        db = debugger()
+        for file, points in list(db.breakpoints.items()):
+            kept = {line: it for line, it in points.items() if getattr(it, "of_mark", None) != one.id}
+            if len(kept) < len(points):
+                db.breakpoints[file] = kept
+                db._clear_caches()
+                db.mtime += 1
+    except Exception:
+        pass
 
 
 # Functions by name.

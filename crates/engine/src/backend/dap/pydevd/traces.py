@@ -25,7 +25,7 @@ _titled = None
 
 def _pass(one, names, values, frame):
     """A tracepoint was passed. Nothing that happens here may reach the program."""
-    if one.max and one.reported >= one.max:
+    if one.reported and (one.is_mark or (one.max and one.reported >= one.max)):
         return
     try:
         _report(one, names, values, frame)
@@ -46,12 +46,14 @@ def _report(one, names, values, frame):
             found = _evaluate(one.expressions, names, values, ident) if one.expressions else ()
         except BaseException as error:
             # Its condition failed, which nobody would learn of otherwise.
-            number, found = next(one.numbers), [[_name(error, ident)]] * len(one.expressions)
+            name = _name(error, ident) + (" in the condition" if one.is_literal else "")
+            number, found = next(one.numbers), [[name]] * len(one.expressions)
             one.reported += 1
         where = one.where if frame is None else None
         if where is None:
             where = _where(one, frame)
-        _hits.append((one.key, number, begun, _thread(), where, found))
+        hit = (one.key, number, begun, _thread(), where, found)
+        _hits.append(hit + (_thread_name(),) if one.is_literal else hit)
     finally:
         _finish(ident)
     _tell(begun)
@@ -119,6 +121,17 @@ def _thread():
     except Exception:
         _local.number = 1
     return _local.number
+
+
+def _thread_name():
+    """None for the main one."""
+    try:
+        return _local.name
+    except AttributeError:
+        pass
+    this = threading.current_thread()
+    _local.name = None if this is threading.main_thread() else this.name
+    return _local.name
 
 
 def _tell(now):

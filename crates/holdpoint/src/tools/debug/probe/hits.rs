@@ -1,0 +1,173 @@
+//! One stop, looked at: where, by whom it was called, and the values that were asked for.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use holdpoint_engine::{
+    backend::{Backend, Frame, Slice, Value},
+    breakpoints::gather,
+    ids::ThreadKey,
+    inspect,
+    session::{Session, Shown},
+};
+
+use super::plan::{Expression, Planned};
+use crate::tools::debug::report;
+
+/// How long one expression may take.
+const EVALUATE: Duration = Duration::from_secs(5);
+/// Frames of a stack that are looked at.
+const FRAMES: usize = 200;
+
+/// A stop at one of the places.
+pub(super) struct Hit {
+    /// Which of the plan's places.
+    pub(super) at: usize,
+    pub(super) number: u64,
+    /// The thread or process, where it is not the program's main one.
+    pub(super) who: Option<String>,
+    pub(super) function: String,
+    /// `shop.py:12`.
+    pub(super) spot: String,
+    pub(super) line: u32,
+    pub(super) source: Option<String>,
+    /// The callers, nearest first; only of the first hit of a place.
+    pub(super) callers: Vec<Caller>,
+    /// Frames above those.
+    pub(super) more_callers: usize,
+    pub(super) values: Vec<(String, Result<Value, String>)>,
+    /// Whether the values are the locals, since no expressions were given.
+    pub(super) is_locals: bool,
+}
+
+pub(super) struct Caller {
+    pub(super) text: String,
+    pub(super) is_user: bool,
+}
+
+/// Threads by their names, each asked for once.
+#[derive(Default)]
+pub(super) struct Names(BTreeMap<ThreadKey, Option<String>>);
+
+impl Names {
+    pub(super) async fn of(&mut self, session: &Session, key: ThreadKey) -> Option<String> {
+        if let Some(known) = self.0.get(&key) {
+            return known.clone();
+        }
+        let name = session.thread_name(key).await;
+        let name = name.filter(|it| !matches!(it.as_str(), "MainThread" | "main"));
+        // A process of one thread is known by its number.
+        let name = name.filter(|it| !it.starts_with("process "));
+        let who = gather::who(key.target, name.as_deref());
+        self.0.insert(key, who.clone());
+        who
+    }
+}
+
+/// Looks at a stop; `is_first` asks for its callers too.
+pub(super) async fn look(
+    session: &Session,
+    shown: &Shown,
+    (at, planned): (usize, &Planned),
+    number: u64,
+    names: &mut Names,
+) -> Hit {
+    let thread = shown.stop.thread;
+    let who = names.of(session, thread).await;
+    let backend = session.backend(thread.target).ok();
+    let top = shown.stack.frames.first();
+    let is_first = number == 1 || matches!(planned.want, super::plan::Want::Nth(_));
+    let needs_stack = is_first || planned.expressions.iter().any(|it| it.frame.is_some());
+    let frames = match &backend {
+        Some(backend) if needs_stack => whole(backend, shown).await,
+        _ => shown.stack.frames.clone(),
+    };
+    let (values, is_locals) = match (&backend, top) {
+        (Some(backend), Some(top)) if planned.expressions.is_empty() => {
+            (locals(backend, top).await, true)
+        }
+        (Some(backend), Some(_)) => {
+            let mut values = Vec::new();
+            for expression in &planned.expressions {
+                let value = evaluate(backend, &frames, expression).await;
+                values.push((expression.text.clone(), value));
+            }
+            (values, false)
+        }
+        _ => (Vec::new(), false),
+    };
+    let total = shown.stack.total.unwrap_or(0).max(frames.len());
+    let callers = frames.iter().skip(1).filter(|_| is_first);
+    Hit {
+        at,
+        number,
+        who,
+        function: top.map(|it| it.function.clone()).unwrap_or_default(),
+        spot: top.map(|it| report::spot(it, session)).unwrap_or_default(),
+        line: top.map(|it| it.line).unwrap_or_default(),
+        source: top.and_then(source),
+        callers: callers
+            .map(|it| Caller {
+                text: format!("{} ({})", it.function, report::spot(it, session)),
+                is_user: it.is_user,
+            })
+            .collect(),
+        more_callers: if is_first { total - frames.len() } else { 0 },
+        values,
+        is_locals,
+    }
+}
+
+/// What a stop shows are the first frames.
+async fn whole(backend: &Backend, shown: &Shown) -> Vec<Frame> {
+    let first = &shown.stack.frames;
+    if shown.stack.total.is_some_and(|total| total <= first.len()) {
+        return first.clone();
+    }
+    let slice = Slice { start: 0, count: FRAMES };
+    match backend.stack(shown.stop.thread.thread, slice).await {
+        Ok(stack) => stack.frames,
+        Err(_) => first.clone(),
+    }
+}
+
+/// An expression in its frame.
+pub(super) async fn evaluate(
+    backend: &Backend,
+    frames: &[Frame],
+    expression: &Expression,
+) -> Result<Value, String> {
+    let (frame, text) = match &expression.frame {
+        None => (frames.first(), &expression.text),
+        Some((name, inner)) => {
+            let found = frames.iter().find(|it| is_named(it, name));
+            let names = || {
+                let all: Vec<&str> = frames.iter().take(8).map(|it| it.function.as_str()).collect();
+                format!("no frame of `{name}`; there are {}", all.join(", "))
+            };
+            (Some(found.ok_or_else(names)?), inner)
+        }
+    };
+    let frame = frame.map(|it| &it.id);
+    backend.evaluate(frame, text, EVALUATE).await.map_err(|failure| failure.message.to_string())
+}
+
+/// `total` and `Cart.total` are both `Cart.total`, as far as the runtime says.
+fn is_named(frame: &Frame, name: &str) -> bool {
+    let last = |it: &str| it.rsplit('.').next().unwrap_or_default().to_owned();
+    if frame.function.contains('.') && name.contains('.') {
+        return format!(".{}", frame.function).ends_with(&format!(".{name}"));
+    }
+    last(&frame.function) == last(name)
+}
+
+async fn locals(backend: &Backend, top: &Frame) -> Vec<(String, Result<Value, String>)> {
+    let all = inspect::locals(backend, &top.id).await.unwrap_or_default();
+    all.into_iter().map(|it| (it.name, Ok(it.value))).collect()
+}
+
+/// The text of the line.
+fn source(top: &Frame) -> Option<String> {
+    let view = inspect::snippet(top.file.as_deref()?, top.line, top.line, None)?;
+    let text = view.text.split_once(" | ").map(|(_, text)| text.trim().to_owned())?;
+    Some(text).filter(|it| !it.is_empty())
+}

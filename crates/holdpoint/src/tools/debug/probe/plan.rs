@@ -1,0 +1,336 @@
+//! From what was asked to the points that are set: breakpoints where the program is to stop, tracepoints where it is
+//! to pass, and marks that tell what ran when a line was not reached.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use holdpoint_engine::{
+    breakpoints::{Asked, Breakpoints, Place, Trace, gather::By},
+    failure::{Code, Failure},
+    ids::BreakpointId,
+    inspect::{self, Outlined},
+    launch::Launch,
+    limits,
+};
+
+use super::params::{Group, Hits, Params, Spot};
+use crate::tools::debug::what::{absolute, not_there};
+
+/// Passes before the wanted one that are told one by one; more are told in steps.
+const COUNTED: u64 = 10_000;
+
+pub(super) struct Plan {
+    pub(super) places: Vec<Planned>,
+    /// How groups are named: `kind`, `pass of a.py:12`.
+    pub(super) by: Option<String>,
+    /// The expression that makes groups, where the program is stopped for each pass.
+    pub(super) by_value: Option<String>,
+    /// Lines that tell when they are reached.
+    pub(super) marks: BTreeMap<PathBuf, Vec<BreakpointId>>,
+}
+
+pub(super) struct Planned {
+    pub(super) id: BreakpointId,
+    pub(super) place: Place,
+    /// `shop.py:12`, `total`.
+    pub(super) label: String,
+    /// What is to be said of where it lies.
+    pub(super) note: Option<String>,
+    pub(super) want: Want,
+    pub(super) condition: Option<String>,
+    pub(super) expressions: Vec<Expression>,
+    /// Counts the passes before the wanted one, in steps of so many.
+    pub(super) counter: Option<(BreakpointId, u64)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Want {
+    Nth(u64),
+    First(u64),
+    /// Every pass, without stopping.
+    All,
+    /// Every pass; the program stops at each, since only so are its callers' variables to be had.
+    AllStopping,
+}
+
+/// `work: n` is `n` in the nearest frame of `work`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Expression {
+    pub(super) text: String,
+    pub(super) frame: Option<(String, String)>,
+}
+
+impl Plan {
+    /// Sets everything; nothing is set that is wrong.
+    pub(super) fn make(
+        params: &Params,
+        launch: &Launch,
+        language: &'static str,
+        own: &Breakpoints,
+    ) -> Result<Plan, Failure> {
+        let spots = params.places();
+        if spots.len() > limits::PROBE_PLACES {
+            let text = format!("{} places, {} at the most", spots.len(), limits::PROBE_PLACES);
+            return Err(Failure::new(Code::InvalidParams, text));
+        }
+        let (by, by_value, gathers) = groups(params, launch, own)?;
+        own.gather(gathers);
+        let set = Setting { launch, language, own, by_value: by_value.as_deref() };
+        let places = spots.iter().map(|spot| set.place(spot)).collect::<Result<Vec<_>, _>>()?;
+        let marks = set.marks(&places)?;
+        Ok(Plan { places, by, by_value, marks })
+    }
+}
+
+/// What names the groups, the expression that makes them, and how they are gathered.
+type Groups = (Option<String>, Option<String>, Option<By>);
+
+fn groups(params: &Params, launch: &Launch, own: &Breakpoints) -> Result<Groups, Failure> {
+    match &params.by {
+        None => Ok((None, None, None)),
+        Some(Group::Value(text)) => Ok((Some(text.clone()), Some(text.clone()), Some(By::Value))),
+        Some(Group::Place(spot)) => {
+            let (place, _) = located(spot, launch)?;
+            let label = label(&place, launch);
+            let counts = Some(Trace::new(None, 0, 0)?);
+            let id = own.add(Asked { trace: counts, ..Asked::at(place) })?.id;
+            Ok((Some(format!("pass of {label}")), None, Some(By::Place(id))))
+        }
+    }
+}
+
+struct Setting<'a> {
+    launch: &'a Launch,
+    language: &'static str,
+    own: &'a Breakpoints,
+    by_value: Option<&'a str>,
+}
+
+impl Setting<'_> {
+    fn place(&self, spot: &Spot) -> Result<Planned, Failure> {
+        let (place, note) = located(spot, self.launch)?;
+        let expressions: Vec<Expression> =
+            spot.expressions.iter().map(|it| Expression::of(it)).collect();
+        if expressions.len() >= limits::TEMPLATE_EXPRESSIONS {
+            let text = format!("{} expressions are too many", expressions.len());
+            return Err(Failure::new(Code::InvalidParams, text));
+        }
+        let want = self.want(spot, &expressions)?;
+        let condition = spot.condition.clone().filter(|it| !it.trim().is_empty());
+        let (hit_condition, trace) = match want {
+            Want::Nth(number) => (Some(number.to_string()), None),
+            Want::First(_) | Want::AllStopping => (None, None),
+            Want::All => (None, Some(self.trace(&expressions, condition.is_some()))),
+        };
+        let asked =
+            Asked { place: place.clone(), condition: condition.clone(), hit_condition, trace };
+        let id = self.own.add(asked)?.id;
+        let counter = self.counter(&place, condition.as_deref(), want)?;
+        let label = label(&place, self.launch);
+        Ok(Planned { id, place, label, note, want, condition, expressions, counter })
+    }
+
+    fn want(&self, spot: &Spot, expressions: &[Expression]) -> Result<Want, Failure> {
+        let most = limits::PROBE_HITS;
+        match (spot.hit, spot.hits) {
+            (Some(_), Some(_)) => {
+                Err(Failure::new(Code::InvalidParams, "`hit` and `hits` are both given")
+                    .hint("`hit` is only the Nth pass, `hits` the first N or \"all\""))
+            }
+            (Some(0), None) => {
+                Err(Failure::new(Code::InvalidParams, "`hit` is 0").hint("the first pass is 1"))
+            }
+            (Some(number), None) => Ok(Want::Nth(number)),
+            (None, Some(Hits::First(number))) if number > most => Err(Failure::new(
+                Code::InvalidParams,
+                format!("`hits` is {number}, {most} at the most"),
+            )
+            .hint(
+                "`hits: \"all\"` counts every pass without stopping, `hit` is the Nth pass alone",
+            )),
+            (None, Some(Hits::First(number))) => Ok(Want::First(number)),
+            (None, None) => Ok(Want::First(1)),
+            // V8 evaluates in passing only what the function itself sees.
+            (None, Some(Hits::All))
+                if self.language == "node" && expressions.iter().any(|it| it.frame.is_some()) =>
+            {
+                Ok(Want::AllStopping)
+            }
+            (None, Some(Hits::All)) => Ok(Want::All),
+        }
+    }
+
+    fn trace(&self, expressions: &[Expression], has_condition: bool) -> Trace {
+        let mut texts: Vec<String> = expressions.iter().map(Expression::in_passing).collect();
+        // A condition that fails is told in the place of values, so there must be one.
+        if texts.is_empty() && has_condition {
+            texts.push("0".to_owned());
+        }
+        texts.extend(self.by_value.map(|it| Expression::of(it).in_passing()));
+        Trace::of(texts)
+    }
+
+    /// How far the program came, when it does not come to the wanted pass.
+    fn counter(
+        &self,
+        place: &Place,
+        condition: Option<&str>,
+        want: Want,
+    ) -> Result<Option<(BreakpointId, u64)>, Failure> {
+        let Want::Nth(number) = want else { return Ok(None) };
+        if number < 2 {
+            return Ok(None);
+        }
+        let step = number.div_ceil(COUNTED);
+        let asked = Asked {
+            place: place.clone(),
+            condition: condition.map(str::to_owned),
+            hit_condition: Some(format!("< {number}")),
+            trace: Some(Trace::new(None, if step > 1 { step } else { 0 }, 0)?),
+        };
+        Ok(Some((self.own.add(asked)?.id, step)))
+    }
+
+    /// Python tells when a marked line is reached; V8 counts by itself.
+    fn marks(&self, places: &[Planned]) -> Result<BTreeMap<PathBuf, Vec<BreakpointId>>, Failure> {
+        let mut marks: BTreeMap<PathBuf, Vec<BreakpointId>> = BTreeMap::new();
+        for file in places.iter().filter_map(|it| it.place.file()) {
+            if marks.contains_key(file) {
+                continue;
+            }
+            let ids = marks.entry(file.to_owned()).or_default();
+            if self.language == "node" {
+                self.own.survey(file.to_owned());
+                continue;
+            }
+            for line in marked_lines(file, places) {
+                let place = Place::Line { file: file.to_owned(), line, column: None };
+                let asked = Asked { trace: Some(Trace::mark()), ..Asked::at(place) };
+                ids.push(self.own.add(asked)?.id);
+            }
+        }
+        Ok(marks)
+    }
+}
+
+/// The lines of the functions that the places are in, and the first lines of the file's others.
+fn marked_lines(file: &Path, places: &[Planned]) -> Vec<u32> {
+    let functions = inspect::outline(file);
+    let mut lines = Vec::new();
+    for planned in places.iter().filter(|it| it.place.file() == Some(file)) {
+        let Place::Line { line, .. } = &planned.place else { continue };
+        let around = inspect::function_at(&functions, *line);
+        lines.push(*line);
+        lines.extend(around.iter().flat_map(|it| it.lines.iter().copied()));
+    }
+    lines.extend(functions.iter().map(|it| it.body));
+    // A place tells by itself when it is reached, unless something else must hold too.
+    let tells = |line: &u32| {
+        let is_it = |it: &Planned| matches!(&it.place, Place::Line { file: of, line: at, .. } if of == file && at == line);
+        places.iter().any(|it| is_it(it) && it.condition.is_none() && it.counter.is_none())
+    };
+    lines.retain(|line| !tells(line));
+    let mut seen = std::collections::BTreeSet::new();
+    lines.retain(|line| seen.insert(*line));
+    lines.truncate(limits::PROBE_MARKS);
+    lines
+}
+
+/// Where a spot is; the head of a function means its body, and that is said.
+fn located(spot: &Spot, launch: &Launch) -> Result<(Place, Option<String>), Failure> {
+    if spot.line.is_none() && spot.r#match.is_none() && spot.function.is_none() {
+        return Err(Failure::new(Code::InvalidParams, "no place is given")
+            .hint("pass `file` with `line` or `match`, or `function`; several of them in `at`"));
+    }
+    let place = spot.given().place(|file| found(file, launch))?;
+    let Place::Line { file, line, column } = &place else {
+        return Ok((place, Some("first line of its body".to_owned())));
+    };
+    let functions = inspect::outline(file);
+    let is_head = |it: &&Outlined| (it.head..it.body).contains(line);
+    if let Some(function) = functions.iter().filter(is_head).max_by_key(|it| it.head) {
+        let note = format!("line {line} is the head of {}: first line of its body", function.name);
+        let place = Place::Line { file: file.clone(), line: function.body, column: None };
+        return Ok((place, Some(note)));
+    }
+    // `def f(x): return x` is passed where it is defined, too.
+    let is_short = |it: &&Outlined| it.head == *line && it.body == *line;
+    let is_python = file.extension().is_some_and(|it| it == "py" || it == "pyw");
+    if let Some(function) = functions.iter().rfind(is_short).filter(|_| is_python) {
+        let note = format!("line {line} is the whole of {}: where it is called", function.name);
+        let (name, file) = (function.name.clone(), Some(file.clone()));
+        return Ok((Place::Function { name, file }, Some(note)));
+    }
+    let (file, line, column) = (file.clone(), *line, *column);
+    Ok((Place::Line { file, line, column }, None))
+}
+
+/// Relative to where the program runs, else to where we do.
+fn found(file: &Path, launch: &Launch) -> Result<PathBuf, Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let folders = [Some(launch.cwd.as_path()), Some(&here)];
+    let whole = folders.iter().flatten().map(|folder| absolute(folder, file));
+    whole
+        .clone()
+        .find(|it| it.is_file())
+        .ok_or_else(|| not_there(&absolute(&launch.cwd, file), "a file", &launch.cwd))
+}
+
+fn label(place: &Place, launch: &Launch) -> String {
+    match place {
+        Place::Line { file, line, .. } => format!("{}:{line}", inspect::place(file, &launch.cwd)),
+        Place::Function { name, .. } => name.clone(),
+    }
+}
+
+impl Expression {
+    pub(super) fn of(text: &str) -> Expression {
+        Expression { text: text.trim().to_owned(), frame: framed(text.trim()) }
+    }
+
+    /// As a tracepoint evaluates it.
+    fn in_passing(&self) -> String {
+        match &self.frame {
+            None => self.text.clone(),
+            Some((name, inner)) => {
+                let literal = |it: &str| serde_json::Value::from(it).to_string();
+                format!("__import__('_holdpoint').of({}, {})", literal(name), literal(inner))
+            }
+        }
+    }
+}
+
+/// `work: n`, but neither `lambda: 0`, `x := 1` nor anything else that has a colon inside.
+fn framed(text: &str) -> Option<(String, String)> {
+    let (name, inner) = text.split_once(':')?;
+    let (name, inner) = (name.trim(), inner.trim());
+    let is_word = |it: &str| {
+        let mut chars = it.chars();
+        chars.next().is_some_and(|it| it.is_alphabetic() || it == '_' || it == '$')
+            && chars.all(|it| it.is_alphanumeric() || it == '_' || it == '$')
+    };
+    let is_name = name == "<module>" || name.split('.').all(is_word);
+    let is_other = name == "lambda" || inner.is_empty() || inner.starts_with([':', '=']);
+    (is_name && !is_other).then(|| (name.to_owned(), inner.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callers_frame_is_named_before_a_colon() {
+        let framed = |text: &str| Expression::of(text).frame;
+        let frame = |name: &str, inner: &str| Some((name.to_owned(), inner.to_owned()));
+        assert_eq!(framed("work: n"), frame("work", "n"));
+        assert_eq!(framed("Cart.total: self.items[1:2]"), frame("Cart.total", "self.items[1:2]"));
+        assert_eq!(framed("<module>: x"), frame("<module>", "x"));
+        for whole in
+            ["x", "items[1:2]", "{'a': 1}", "lambda: 0", "a ? b : c", "x := 1", "a::b", "f(x): 1"]
+        {
+            assert_eq!(framed(whole), None, "{whole}");
+        }
+    }
+}

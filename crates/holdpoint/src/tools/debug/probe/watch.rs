@@ -1,0 +1,236 @@
+//! The run: stops are looked at and resumed until there are as many as were asked for, or the program ends.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use holdpoint_engine::{
+    backend::Backend,
+    breakpoints::{Breakpoints, passes::Passes},
+    budget,
+    failure::{Code, Failure},
+    ids::Epoch,
+    process::Exit,
+    session::{Outcome, Session, Shown},
+};
+
+use super::{
+    hits::{self, Hit, Names},
+    plan::{Expression, Plan, Want},
+};
+use crate::tools::debug::report;
+
+/// What a run showed.
+pub(super) struct Seen {
+    pub(super) hits: Vec<Hit>,
+    /// The passes of places where the program was stopped for each.
+    pub(super) passes: BTreeMap<usize, Passes>,
+    /// An exception that nobody caught, and where.
+    pub(super) thrown: Option<String>,
+    pub(super) end: End,
+    /// What ran of the files that were asked about, where the runtime counted it.
+    pub(super) reached: BTreeMap<PathBuf, BTreeSet<u32>>,
+}
+
+/// Why it was over.
+pub(super) enum End {
+    /// Everything that was asked for is there.
+    Done,
+    Exit(Exit),
+    Late(Duration),
+}
+
+pub(super) struct Watch<'a> {
+    session: &'a Session,
+    own: &'a Breakpoints,
+    plan: &'a Plan,
+    patience: Duration,
+    names: Names,
+    seen: Seen,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        session: &'a Session,
+        own: &'a Breakpoints,
+        plan: &'a Plan,
+        patience: Duration,
+    ) -> Watch<'a> {
+        let seen = Seen {
+            hits: Vec::new(),
+            passes: BTreeMap::new(),
+            thrown: None,
+            end: End::Done,
+            reached: BTreeMap::new(),
+        };
+        Watch { session, own, plan, patience, names: Names::default(), seen }
+    }
+
+    pub(super) async fn run(mut self) -> Result<Seen, Failure> {
+        let begun = Instant::now();
+        self.session.joined().await;
+        self.check_conditions()?;
+        let mut from = Epoch::default();
+        loop {
+            let left = self.patience.saturating_sub(begun.elapsed());
+            match self.session.wait(from, left).await {
+                Outcome::Stopped(shown) => {
+                    from = shown.stop.epoch;
+                    self.stopped(&shown).await?;
+                    if self.is_done() {
+                        break;
+                    }
+                    self.session.resume().await?;
+                }
+                Outcome::Ended(exit) => {
+                    self.seen.end = End::Exit(exit);
+                    break;
+                }
+                Outcome::Running => {
+                    self.seen.end = End::Late(self.patience);
+                    break;
+                }
+            }
+        }
+        for file in self.plan.marks.keys() {
+            if let Some(lines) = self.session.lines_reached(file).await {
+                self.seen.reached.insert(file.clone(), lines);
+            }
+        }
+        Ok(self.seen)
+    }
+
+    /// A condition that is none is known as the program begins.
+    fn check_conditions(&self) -> Result<(), Failure> {
+        for (point, why) in self.session.pending() {
+            let Some(planned) = self.plan.places.iter().find(|it| it.id == point.id) else {
+                continue;
+            };
+            let Some(why) = why else { continue };
+            if why.contains("does not parse") || why.contains("SyntaxError") {
+                let condition = planned.condition.as_deref().unwrap_or_default();
+                let text = format!("the condition `{condition}` of {}: {why}", planned.label);
+                return Err(Failure::new(Code::InvalidParams, text)
+                    .hint("the condition is in the program's own language"));
+            }
+        }
+        Ok(())
+    }
+
+    async fn stopped(&mut self, shown: &Shown) -> Result<(), Failure> {
+        if shown.stop.reason.as_str() == "exception" {
+            self.thrown(shown).await;
+            return Ok(());
+        }
+        let plan = self.plan;
+        let hit = plan.places.iter().enumerate().filter(|(_, it)| shown.stop.hits.contains(&it.id));
+        for (at, planned) in hit {
+            if let Some(text) = shown.stop.text.as_deref().filter(|it| it.contains("condition")) {
+                return Err(failed_condition(&planned.label, planned.condition.as_deref(), text));
+            }
+            match planned.want {
+                Want::AllStopping => self.pass(shown, at).await,
+                Want::Nth(number) => self.hit(shown, at, number).await,
+                Want::First(_) | Want::All => {
+                    let number = self.count(at) + 1;
+                    self.hit(shown, at, number).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count(&self, at: usize) -> u64 {
+        self.seen.hits.iter().filter(|it| it.at == at).count() as u64
+    }
+
+    async fn hit(&mut self, shown: &Shown, at: usize, number: u64) {
+        let Some(planned) = self.plan.places.get(at) else { return };
+        // Another process may come to its own Nth pass before it is told that one is enough.
+        if self.is_satisfied(at) {
+            return;
+        }
+        let hit = hits::look(self.session, shown, (at, planned), number, &mut self.names).await;
+        self.seen.hits.push(hit);
+        if self.is_satisfied(at) && !self.is_done() {
+            // From now on the program passes there as if nobody had asked.
+            if self.own.enable(planned.id, false).is_ok() {
+                self.session.sync_breakpoints(self.own, &planned.place).await;
+            }
+        }
+    }
+
+    /// One pass of a place where the program stops at each.
+    async fn pass(&mut self, shown: &Shown, at: usize) {
+        let plan = self.plan;
+        let Some(planned) = plan.places.get(at) else { return };
+        let hit = hits::look(self.session, shown, (at, planned), u64::MAX, &mut self.names).await;
+        let text =
+            |value: Result<_, String>| value.map(|it: holdpoint_engine::backend::Value| it.text);
+        let values = hit.values.into_iter().map(|(_, value)| text(value)).collect();
+        let key = match (&plan.by_value, self.session.backend(shown.stop.thread.target)) {
+            (Some(by), Ok(backend)) => Some(self.key(&backend, shown, by).await),
+            _ => plan.by.as_ref().map(|_| self.own.gathered().turn().to_string()),
+        };
+        let passes = self.seen.passes.entry(at).or_default();
+        if passes.site.is_none() {
+            let file = shown.stack.frames.first().and_then(|it| it.file.clone());
+            let file = file.map(|it| it.display().to_string()).unwrap_or_default();
+            passes.site = Some((file, hit.line, Some(hit.function)));
+        }
+        passes.add(hit.who, values, key.as_deref());
+    }
+
+    async fn key(&self, backend: &Backend, shown: &Shown, by: &str) -> String {
+        let by = Expression::of(by);
+        match hits::evaluate(backend, &shown.stack.frames, &by).await {
+            Ok(value) => value.text,
+            Err(error) => format!("<{error}>"),
+        }
+    }
+
+    async fn thrown(&mut self, shown: &Shown) {
+        if self.seen.thrown.is_some() {
+            return;
+        }
+        let thread = shown.stop.thread;
+        let info = match self.session.backend(thread.target) {
+            Ok(backend) => backend.exception(thread.thread).await.ok(),
+            Err(_) => None,
+        };
+        let what = match info {
+            Some(info) => format!("{}: {}", info.kind, info.message),
+            None => shown.stop.text.clone().unwrap_or_default(),
+        };
+        let frames = &shown.stack.frames;
+        let at = frames.iter().find(|it| it.is_user).or(frames.first());
+        let at = at.map(|it| format!(" at {} in {}", report::spot(it, self.session), it.function));
+        let who = self.names.of(self.session, thread).await;
+        let who = who.map(|it| format!(" ({it})")).unwrap_or_default();
+        let what = budget::cut(&what.replace('\n', "⏎"), 300);
+        self.seen.thrown = Some(format!("uncaught {what}{}{who}", at.unwrap_or_default()));
+    }
+
+    fn is_satisfied(&self, at: usize) -> bool {
+        match self.plan.places.get(at).map(|it| it.want) {
+            Some(Want::Nth(_)) => self.count(at) >= 1,
+            Some(Want::First(wanted)) => self.count(at) >= wanted,
+            Some(Want::All | Want::AllStopping) | None => false,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        (0..self.plan.places.len()).all(|at| self.is_satisfied(at))
+    }
+}
+
+/// The program stands where it failed; whoever asked has to correct it.
+pub(super) fn failed_condition(label: &str, condition: Option<&str>, text: &str) -> Failure {
+    let why = text.rsplit_once("failed: ").map_or(text, |(_, why)| why);
+    let condition = condition.unwrap_or_default();
+    let text = format!("the condition `{condition}` failed at {label}: {}", budget::cut(why, 300));
+    Failure::new(Code::InvalidParams, text)
+        .hint("it is evaluated at each pass, in the function that is there; the program was ended")
+}

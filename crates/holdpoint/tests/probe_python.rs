@@ -1,0 +1,483 @@
+//! `debug_probe` on Python: one call from a question about a run to its answer.
+
+use std::path::{Path, PathBuf};
+
+use holdpoint_testkit::debug::{Debug, Said, fixture, line, program, python};
+use serde_json::{Value, json};
+
+const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
+const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
+
+fn start() -> Debug {
+    python(BIN, FOLDER).start()
+}
+
+fn probe(debug: &mut Debug, file: &Path, more: Value) -> Said {
+    debug.ok("debug_probe", debug.with_program(file, more))
+}
+
+#[track_caller]
+fn last_line(said: &Said) -> &str {
+    said.text.lines().next_back().unwrap_or_default()
+}
+
+/// A loop over numbers, in a function that another calls.
+const LOOP: &str = "\
+def work(n):
+    half = n / 2
+    return half  # BP: half
+
+
+def run(count):
+    total = 0
+    for n in range(count):
+        kind = 'odd' if n % 2 else 'even'
+        total += work(n)
+    return total
+
+
+print('total', run(6))
+";
+
+#[test]
+fn the_hits_that_were_asked_for_are_all_told_a_line_each() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    for asked in [4_u64, 5, 6] {
+        let more = json!({ "file": file, "line": 3, "expressions": ["n", "half"], "hits": asked });
+        let said = probe(&mut debug, &file, more);
+        said.has(&[
+            "hit 1 · program.py:3 in work: return half",
+            "\n  ← run (program.py:10)\n  ← <module> (program.py:14)\n  n: int = 0\n  half: float = 0.0\n",
+            "\nhit 2 · n = 1 · half = 0.5\n",
+        ]);
+        for number in 2..=asked {
+            said.has(&[&format!("\nhit {number} · n = {}", number - 1)]);
+        }
+        let word = format!("{asked} of {asked} hits asked for · the program was ended");
+        assert_eq!(last_line(&said), word);
+        assert_eq!(said.data["hits"].as_array().unwrap().len() as u64, asked);
+        // The source and the callers once.
+        assert_eq!(said.text.matches("return half").count(), 1, "{}", said.text);
+    }
+    debug.ok("debug_status", json!({})).has(&["no sessions"]);
+    debug.nothing_is_left();
+}
+
+#[test]
+fn fewer_hits_than_asked_for_are_told_with_the_end() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 3, "expressions": ["n"], "hits": 9 });
+    let said = probe(&mut debug, &file, more);
+    assert_eq!(last_line(&said), "6 of 9 hits asked for · the program ended with exit code 0");
+    said.has(&["output: total 7.5"]);
+}
+
+#[test]
+fn a_hit_is_the_nth_pass_alone() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 3, "expressions": ["n", "run: total"], "hit": 5 });
+    let said = probe(&mut debug, &file, more);
+    said.has(&["hit 5 · program.py:3", "  n: int = 4\n", "  run: total: float = 3.0\n"]);
+    assert_eq!(last_line(&said), "1 of 1 hit asked for · the program was ended");
+    // Counted where the condition holds.
+    let more =
+        json!({ "file": file, "line": 3, "expressions": ["n"], "hit": 2, "condition": "n % 2" });
+    probe(&mut debug, &file, more).has(&["hit 2 ·", "n: int = 3\n"]);
+    let more = json!({ "file": file, "line": 3, "hit": 50 });
+    let said = probe(&mut debug, &file, more);
+    said.has(&["program.py:3 was passed 6 times, not 50 times"]);
+    assert_eq!(last_line(&said), "0 of 1 hit asked for · the program ended with exit code 0");
+    let more = json!({ "file": file, "line": 3, "hit": 4, "condition": "n > 3" });
+    probe(&mut debug, &file, more).has(&["was passed 2 times with `n > 3` true, not 4 times"]);
+}
+
+#[test]
+fn without_expressions_the_locals_are_told_and_then_what_changed() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 10, "hits": 3 });
+    let said = probe(&mut debug, &file, more);
+    said.has(&["  count: int = 6\n", "  total: int = 0\n"]);
+    said.has(&["hit 2 · kind = 'odd' · n = 1 · total = 0.0\n", "hit 3 · kind = 'even' · n = 2"]);
+    assert!(!said.text.contains("hit 2 · count"), "{}", said.text);
+}
+
+#[test]
+fn identical_hits_are_one_line() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 3, "expressions": ["n > 3"], "hits": 6 });
+    let said = probe(&mut debug, &file, more);
+    said.has(&["hits 2–4 · n > 3 = False (3 identical)", "hits 5–6 · n > 3 = True (2 identical)"]);
+}
+
+#[test]
+fn places_are_found_by_text_and_function_and_all_in_one_run() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let at = json!([
+        { "file": "program.py", "match": "total += work(n)", "expressions": ["n"], "hits": "2" },
+        { "function": "work", "condition": "n > 2", "expressions": ["n * 10"] },
+    ]);
+    let said = probe(&mut debug, &file, json!({ "at": at }));
+    said.has(&[
+        "hit 1 · program.py:10 in run: total += work(n)",
+        "hit 2 · program.py:10 · n = 1",
+        "hit 1 · program.py:2 in work (first line of its body): half = n / 2",
+        "n * 10: int = 30",
+        "program.py:10: 2 of 2 hits asked for · work: 1 of 1 hit asked for · the program was ended",
+    ]);
+    let said = debug.fails(
+        "debug_probe",
+        debug.with_program(&file, json!({ "at": { "file": "program.py", "match": "total" } })),
+    );
+    said.has(&["4 lines of", "7: total = 0; 10: total += work(n)", "hint: pass `line`"]);
+    let more = json!({ "file": "program.py", "match": "totl = 0" });
+    let said = debug.fails("debug_probe", debug.with_program(&file, more));
+    said.has(&["no line of", "has `totl = 0`", "near: 7: total = 0"]);
+}
+
+#[test]
+fn a_def_line_means_the_body_and_says_so() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 6, "expressions": ["count"] });
+    let said = probe(&mut debug, &file, more);
+    said.has(&[
+        "program.py:7 in run (line 6 is the head of run: first line of its body): total = 0",
+        "count: int = 6",
+    ]);
+    let (_folder, file) = program("def one(x): return x + 1\n\nprint(one(4))\n");
+    let more = json!({ "file": file, "line": 1, "expressions": ["x"] });
+    probe(&mut debug, &file, more).has(&["in one (line 1 is the whole of one", "x: int = 4"]);
+}
+
+#[test]
+fn all_passes_are_told_without_stopping() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "at": "program.py:3", "expressions": ["n", "str(half)", "run: kind"], "hits": "all" });
+    let said = probe(&mut debug, &file, more);
+    said.has(&[
+        "program.py:3 in work: return half",
+        "hit 1 · n = 0 · str(half) = '0.0' · run: kind = 'even'",
+        "hit 6 · n = 5 · str(half) = '2.5' · run: kind = 'odd'",
+        "output: total 7.5",
+    ]);
+    assert_eq!(last_line(&said), "6 passes, all shown · the program ended with exit code 0");
+    assert_eq!(said.data["passes"][0]["total"], 6);
+}
+
+#[test]
+fn many_passes_are_counted_exactly_and_what_stands_out_is_shown() {
+    let mut debug = start();
+    // More than the log keeps.
+    let count = 70_000;
+    let text = "\
+def step(n):
+    value = -1 if n == 41 else n % 10
+    return value
+
+
+for n in range(70000):
+    step(n)
+";
+    let (_folder, file) = program(text);
+    let more = json!({ "file": file, "line": 3, "expressions": ["value", "n"], "hits": "all", "timeout_s": 120 });
+    let said = probe(&mut debug, &file, more);
+    let sum: i64 = (0..count).map(|n| n % 10).sum::<i64>() - 2;
+    said.has(&[
+        &format!("value: 70000 values, 11 distinct, sum {sum}, min -1 (hit 42), max 9 (hit 10)"),
+        "hit 42 · value = -1 · n = 41",
+        "hit 70000 · value = 9 · n = 69999",
+        "of 70000 passes shown, all counted above · the program ended with exit code 0",
+    ]);
+}
+
+#[test]
+fn passes_are_grouped_by_a_value_or_by_a_place() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 10, "expressions": ["n"], "by": "kind" });
+    let said = probe(&mut debug, &file, more);
+    said.has(&[
+        "kind = 'even': 3 passes · n sum 6, min 0, max 4",
+        "kind = 'odd': 3 passes · n sum 9, min 1, max 5",
+        "6 passes in 2 groups · the program ended with exit code 0",
+    ]);
+    let text = "def add(n):\n    return n\n\nfor a in range(3):\n    start = a\n    for b in range(a + 1):\n        add(b)\n";
+    let (_folder, file) = program(text);
+    let more = json!({ "function": "add", "expressions": ["n"], "by": "program.py:5" });
+    probe(&mut debug, &file, more).has(&[
+        "after pass 1 of program.py:5: 1 pass · n sum 0, min 0, max 0",
+        "after pass 3 of program.py:5: 3 passes · n sum 3, min 0, max 2",
+        "6 passes in 3 groups",
+    ]);
+}
+
+#[test]
+fn threads_are_named() {
+    let mut debug = start();
+    let file = fixture("threads.py");
+    let at = line(&file, "worker");
+    let more = json!({ "file": file, "line": at, "expressions": ["number"], "hits": 2 });
+    let said = probe(&mut debug, &file, more);
+    said.has(&["worker-3", "worker-4", "2 of 2 hits asked for"]);
+    let more = json!({ "file": file, "line": at, "expressions": ["number"], "hits": "all" });
+    probe(&mut debug, &file, more).has(&[
+        "worker-3 · number = 3",
+        "worker-4 · number = 4",
+        "2 passes",
+    ]);
+}
+
+#[test]
+fn an_uncaught_exception_is_told_with_its_place() {
+    let mut debug = start();
+    let text = "def check(n):\n    if n > 1:\n        raise ValueError('too much')\n    return n\n\nfor n in range(5):\n    check(n)\n";
+    let (_folder, file) = program(text);
+    let more = json!({ "file": file, "line": 4, "expressions": ["n"], "hits": 3 });
+    let said = probe(&mut debug, &file, more);
+    assert_eq!(
+        last_line(&said),
+        "2 of 3 hits asked for · the program ended with exit code 1 · \
+         uncaught ValueError: too much at program.py:3 in check"
+    );
+}
+
+#[test]
+fn a_condition_that_fails_is_told() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 3, "condition": "nope > 1" });
+    let said = debug.fails("debug_probe", debug.with_program(&file, more));
+    said.has(&["the condition `nope > 1` failed at program.py:3: NameError", "hint:"]);
+    let more = json!({ "file": file, "line": 3, "condition": "n >" });
+    let said = debug.fails("debug_probe", debug.with_program(&file, more));
+    said.has(&["the condition `n >` does not parse", "hint: at program.py:3"]);
+    assert!(!said.text.contains("breakpoint"), "{}", said.text);
+    let more = json!({ "file": file, "line": 3, "condition": "nope > 1", "expressions": ["n"], "hits": "all" });
+    let said = debug.fails("debug_probe", debug.with_program(&file, more));
+    said.has(&["the condition `nope > 1` failed at program.py:3: NameError"]);
+    let more = json!({ "file": file, "line": 3, "condition": "1 / n", "expressions": ["n"], "hits": "all" });
+    probe(&mut debug, &file, more)
+        .has(&["hit 1 · ZeroDivisionError in the condition", "hit 2 · n = 1"]);
+    debug.nothing_is_left();
+}
+
+#[test]
+fn a_line_that_is_never_reached_says_what_ran() {
+    let mut debug = start();
+    let text = "\
+def never(x):
+    return x
+
+
+def sign(n):
+    if n > 100:
+        big = True
+        return big
+    small = False
+    return small
+
+
+def main():
+    for n in range(3):
+        sign(n)
+
+
+main()
+";
+    let (_folder, file) = program(text);
+    let said = probe(&mut debug, &file, json!({ "file": file, "line": 7 }));
+    said.has(&["Line 7 of program.py was never reached: of `sign` ran lines 6, 9–10"]);
+    assert_eq!(last_line(&said), "0 of 1 hit asked for · the program ended with exit code 0");
+    assert_eq!(said.data["reached"], false);
+    let said = probe(&mut debug, &file, json!({ "file": file, "line": 2, "hits": "all" }));
+    said.has(&["`never` was not called; of program.py were called: sign, main"]);
+    let said = probe(&mut debug, &file, json!({ "file": file, "line": 10, "condition": "n > 5" }));
+    said.has(&[
+        "was never reached with `n > 5` true: the line was passed, the condition never held",
+    ]);
+    let said = probe(&mut debug, &file, json!({ "function": "sing" }));
+    said.has(&["`sing` was never called: no function `sing`", "near: sign"]);
+}
+
+/// A hot loop pays once for being asked which of its lines ran.
+#[test]
+fn what_ran_costs_a_hot_function_next_to_nothing() {
+    let mut debug = start();
+    let text = "\
+import time
+
+
+def hot(n):
+    a = n + 1
+    b = a + 1
+    c = b + 1
+    if c < 0:
+        never = True
+    return c
+
+
+begun = time.perf_counter()
+for n in range(20000):
+    hot(n)
+print('took', time.perf_counter() - begun < 5)
+";
+    let (_folder, file) = program(text);
+    let said = probe(&mut debug, &file, json!({ "file": file, "line": 9 }));
+    said.has(&["of `hot` ran lines 5–8, 10", "output: took True"]);
+}
+
+#[test]
+fn a_small_budget_leaves_out_hits_and_says_so() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let more = json!({ "file": file, "line": 3, "expressions": ["n", "half"], "hits": 6, "budget_tokens": 80 });
+    let said = probe(&mut debug, &file, more);
+    let last = last_line(&said);
+    assert!(last.starts_with("6 of 6 hits asked for · the program was ended · "), "{last}");
+    assert!(last.contains("hits left out here: `budget_tokens: "), "{last}");
+    let needed: u64 =
+        last.split("budget_tokens: ").nth(1).unwrap().split('`').next().unwrap().parse().unwrap();
+    let more = json!({ "file": file, "line": 3, "expressions": ["n", "half"], "hits": 6, "budget_tokens": needed });
+    probe(&mut debug, &file, more).has(&["hit 6 · n = 5"]);
+}
+
+/// A project with a module and its tests.
+fn tests(text: &str) -> std::io::Result<(tempfile::TempDir, PathBuf)> {
+    let folder = tempfile::tempdir()?;
+    let root = folder.path().canonicalize()?;
+    std::fs::create_dir(root.join("tests"))?;
+    std::fs::write(root.join("pyproject.toml"), "")?;
+    std::fs::write(
+        root.join("cart.py"),
+        "def total(items):\n    sum = 0\n    for it in items:\n        sum += it\n    return sum\n",
+    )?;
+    std::fs::write(root.join("tests/test_cart.py"), text)?;
+    Ok((folder, root))
+}
+
+#[test]
+fn a_test_runs_by_its_id_and_its_verdict_is_a_line() {
+    let python = python(BIN, FOLDER);
+    let mut debug = python.start();
+    let (_folder, root) = tests(
+        "import cart\n\ndef test_other():\n    assert False\n\ndef test_total():\n    assert cart.total([1, 2]) == 4\n",
+    ).unwrap();
+    let path = format!("{}:{}", python.pytest().display(), root.display());
+    let run = |more: Value| {
+        let mut arguments = json!({
+            "test": "tests/test_cart.py::test_total", "cwd": root, "env": { "PYTHONPATH": path },
+            "interpreter": python.path,
+        });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    let said =
+        debug.ok("debug_probe", run(json!({ "function": "total", "expressions": ["items"] })));
+    said.has(&[
+        "cart.py:2 in total (first line of its body)",
+        "← test_total (tests/test_cart.py:7)",
+        "items: list = [1, 2]",
+    ]);
+    let more = json!({ "file": "cart.py", "line": 4, "expressions": ["sum"], "hits": "all" });
+    let said = debug.ok("debug_probe", run(more));
+    said.has(&[
+        "hit 2 · sum = 1",
+        "tests: 1 failed in ",
+        "2 passes, all shown · the program ended with exit code 1",
+    ]);
+    assert!(!said.text.contains("rootdir"), "{}", said.text);
+    // The whole output can still be read.
+    let call = said.text.split("all output: debug_output ").nth(1).unwrap().lines().next().unwrap();
+    let output = debug.ok("debug_output", serde_json::from_str(call).unwrap());
+    output.has(&["assert 3 == 4"]);
+    debug.ok("debug_status", json!({})).has(&["no sessions"]);
+}
+
+#[test]
+fn a_test_runs_with_unittest_where_there_is_no_pytest() {
+    let python = python(BIN, FOLDER);
+    let mut debug = python.start();
+    let text = "import unittest, cart\n\nclass TestCart(unittest.TestCase):\n    def test_total(self):\n        self.assertEqual(cart.total([1, 2]), 4)\n\ndef test_plain():\n    pass\n";
+    let (_folder, root) = tests(text).unwrap();
+    // One that has nothing but itself.
+    let made = std::process::Command::new(&python.path)
+        .args(["-m", "venv", "--without-pip", ".venv"])
+        .current_dir(&root)
+        .status();
+    assert!(made.unwrap().success());
+    let mut arguments = json!({
+        "test": "tests/test_cart.py::TestCart::test_total", "cwd": root,
+        "function": "total", "hits": "all", "expressions": ["items"],
+    });
+    let said = debug.ok("debug_probe", arguments.clone());
+    said.has(&[
+        "hit 1 · items = [1, 2]",
+        "has no pytest: run as `python -m unittest tests.test_cart.TestCart.test_total`",
+    ]);
+    said.has(&["tests: FAILED (failures=1), ran 1 test in "]);
+    arguments["test"] = json!("tests/test_cart.py::test_plain");
+    debug
+        .fails("debug_probe", arguments)
+        .has(&["has no pytest, and unittest has no test", "install pytest"]);
+}
+
+#[test]
+fn output_of_probes_is_kept_for_a_while_and_no_longer() {
+    let mut debug = start();
+    let (_folder, file) = program("for n in range(30):\n    print('line', n)\nprint('end')\n");
+    let mut calls = Vec::new();
+    for _ in 0..6 {
+        let said = probe(&mut debug, &file, json!({ "file": file, "line": 3, "hits": "all" }));
+        said.has(&["output: 31 lines, the last: end · all: debug_output"]);
+        calls.push(json!({ "session_id": said.data["session_id"], "find": "line 29" }));
+    }
+    debug.ok("debug_output", calls[5].clone()).has(&["line 29"]);
+    debug.ok("debug_output", calls[2].clone()).has(&["line 29"]);
+    debug.fails("debug_output", calls[1].clone()).has(&["no session"]);
+    debug.ok("debug_status", json!({})).has(&["no sessions"]);
+}
+
+#[test]
+fn a_probe_that_takes_too_long_tells_what_it_saw() {
+    let mut debug = start();
+    let (_folder, file) =
+        program("import time\nn = 0\nwhile True:\n    n += 1\n    time.sleep(0.01)\n");
+    let more =
+        json!({ "file": file, "line": 5, "expressions": ["n"], "hits": "all", "timeout_s": 3 });
+    let said = probe(&mut debug, &file, more);
+    said.has(&[
+        "hit 1 · n = 1",
+        "· it still ran after 3 s and was ended; `timeout_s` gives it longer",
+    ]);
+    debug.nothing_is_left();
+}
+
+#[test]
+fn what_is_asked_for_wrongly_is_refused_before_anything_runs() {
+    let mut debug = start();
+    let (_folder, file) = program(LOOP);
+    let refused = [
+        (json!({}), "no place is given"),
+        (
+            json!({ "file": file, "line": 3, "hit": 2, "hits": 3 }),
+            "`hit` and `hits` are both given",
+        ),
+        (json!({ "file": file, "line": 3, "hits": "some" }), "a number from 1, or \"all\""),
+        (json!({ "file": file, "line": 3, "hits": 5000 }), "1000 at the most"),
+        (json!({ "file": file, "line": 300 }), "has 14 lines"),
+        (json!({ "file": "nowhere.py", "line": 3 }), "is not a file"),
+        (json!({ "at": [{ "file": file, "lin": 3 }] }), "unknown field `lin`"),
+        (json!({ "file": file, "line": 3, "test": "program.py::x" }), "exactly one of"),
+    ];
+    for (more, wanted) in refused {
+        let said = debug.fails("debug_probe", debug.with_program(&file, more));
+        said.has(&["[E_", wanted]);
+    }
+}
