@@ -286,6 +286,15 @@ impl Teller {
         }
     }
 
+    /// A process has not answered what it was sent: nobody knows yet what became of it.
+    pub(super) fn unanswered(&self, target: TargetId, place: &Place) {
+        let why = "the program does not answer now; it is set as soon as it does".to_owned();
+        let all = self.breakpoints.all().into_iter().filter(|it| it.enabled && it.place == *place);
+        let bound: Vec<Bound> =
+            all.map(|it| Bound { id: it.id, state: Binding::Not { why: why.clone() } }).collect();
+        self.bound(target, &bound);
+    }
+
     /// What a process had before it ran. That nothing is loaded yet is no event.
     pub(super) fn begins_with(&self, target: TargetId, all: Vec<Bound>) {
         let is_not = |it: &Bound| matches!(it.state, Binding::Not { .. });
