@@ -35,8 +35,8 @@ pub(crate) struct Probe;
 
 impl Tool for Probe {
     const NAME: &'static str = "debug_probe";
-    const ABOUT: &'static str = "Find out why a test fails or where a value goes wrong: run it to a line or \
-        function, see values and callers at the Nth pass, the first N or all, and end it (25 s).";
+    const ABOUT: &'static str = "Find out why a test fails or where a value goes wrong: run it to its first failure \
+        (no place), or to a line or function; see values at the Nth pass, the first N or all; end it (25 s).";
     const EFFECT: Effect = Effect::Runs;
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, which counts for itself.
