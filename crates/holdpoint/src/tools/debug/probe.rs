@@ -69,7 +69,7 @@ impl Tool for Probe {
         ending.end().await;
         let seen = seen?;
         match plan.failure {
-            Some(_) => failure::answer(&session, &plan, &seen, call.budget),
+            Some(_) => failure::answer(&session, &seen, call.budget),
             None => tell::answer(&session, &own, &plan, seen, call.budget).await,
         }
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::{
     frames,
     hits::{self, Caller, Names, Seen as Looked},
-    plan::{Expression, Plan},
+    plan::Expression,
     rows::{Row, pair, plain, within},
     said, tell,
     watch::{End, Seen},
@@ -117,12 +117,7 @@ fn is_sure(own: &[Frame]) -> bool {
     })
 }
 
-pub(super) fn answer(
-    session: &Session,
-    plan: &Plan,
-    seen: &Seen,
-    budget: Budget,
-) -> Result<Reply, Failure> {
+pub(super) fn answer(session: &Session, seen: &Seen, budget: Budget) -> Result<Reply, Failure> {
     let judged = said::judged(session);
     let reason = judged.as_ref().and_then(|(_, reason)| reason.clone());
     let has_failed = match (&judged, &seen.end) {
@@ -143,7 +138,7 @@ pub(super) fn answer(
         return Err(Failure::new(Code::Timeout, text).hint("pass a larger `timeout_s`, or a place"));
     }
     let is_told = failed.is_some();
-    let rows = failed.map(|it| rows(it, plan)).unwrap_or_default();
+    let rows = failed.map(rows).unwrap_or_default();
     let mut tail: Vec<String> = said::note(session).into_iter().collect();
     if !is_told && judged.is_none() && has_failed {
         tail.extend(said::line(session));
@@ -175,18 +170,19 @@ pub(super) fn answer(
 }
 
 /// The exception, its place with its callers, and the values.
-fn rows(failed: &Failed, plan: &Plan) -> Vec<Row> {
+fn rows(failed: &Failed) -> Vec<Row> {
     let who = failed.who.as_deref().map(|it| format!(" · {it}")).unwrap_or_default();
-    let source = failed.source.as_deref().map(|it| format!(": {}", budget::cut(it, 120)));
+    let source = failed.source.as_deref().filter(|_| failed.is_locals);
+    let source = source.map(|it| format!(": {}", budget::cut(it, 120)));
     let mut rows = vec![
         Row::head(plain(&failed.what, MESSAGE)),
         Row::head(format!("at {}{who}{}", failed.at, source.unwrap_or_default())),
     ];
     let own = failed.callers.iter().filter(|it| it.is_user);
-    let callers: Vec<String> = own.map(|it| format!("{} ({})", it.function, it.spot)).collect();
+    let callers = frames::places(&failed.at, own);
     // Whoever asks for values of a caller names it.
-    if !callers.is_empty() && plan.failure.as_ref().is_none_or(Vec::is_empty) {
-        rows.push(Row::head(budget::cut(&frames::names(&callers), MESSAGE)));
+    if !callers.is_empty() && failed.is_locals {
+        rows.push(Row::head(budget::cut(&callers, MESSAGE)));
     }
     let text = |it: &Looked| {
         let (name, value) = it;

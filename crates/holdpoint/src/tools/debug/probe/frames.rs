@@ -1,5 +1,7 @@
 //! Callers in few words: recursion and cycles are told once with their count.
 
+use super::hits::Caller;
+
 /// The longest cycle of frames that is looked for.
 const CYCLE: usize = 4;
 
@@ -33,8 +35,39 @@ fn repeats(lines: &[String], period: usize) -> usize {
     lines.chunks(period).take_while(|it| *it == first).count()
 }
 
-/// `← a ← b ×12 ← c`; of cycles `← (a ← b) ×3`.
-pub(super) fn names(all: &[String]) -> String {
+/// `← a ← b ×12 ← c`; of cycles `← (a ← b) ×3`. A function without a name is `…`, and that the outermost is the
+/// program itself goes without saying.
+pub(super) fn names<'a>(all: impl Iterator<Item = &'a Caller>) -> String {
+    let mut all: Vec<String> = all.map(|it| name(&it.function).to_owned()).collect();
+    all.pop_if(|it| it == "<module>");
+    line(&all)
+}
+
+/// The same with where each is, wherever the file changes; `from` is where it begins.
+pub(super) fn places<'a>(from: &str, all: impl Iterator<Item = &'a Caller>) -> String {
+    let file = |spot: &str| spot.split(':').next().unwrap_or_default().to_owned();
+    let mut last = file(from);
+    let mut told = Vec::new();
+    for caller in all {
+        let own = file(&caller.spot);
+        let spot = caller.spot.rsplit('/').next().unwrap_or_default();
+        told.push(match own == last && caller.function != "<module>" {
+            true => name(&caller.function).to_owned(),
+            false => format!("{} ({spot})", name(&caller.function)),
+        });
+        last = own;
+    }
+    line(&told)
+}
+
+fn name(function: &str) -> &str {
+    match function {
+        "(anonymous)" | "<listcomp>" | "<genexpr>" | "<lambda>" | "<dictcomp>" | "<setcomp>" => "…",
+        named => named,
+    }
+}
+
+fn line(all: &[String]) -> String {
     let one = |it: &Folded<'_>| match (it.lines, it.times) {
         ([name], 1) => format!("← {name}"),
         ([name], times) => format!("← {name} ×{times}"),
@@ -50,7 +83,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let all: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        assert_eq!(names(&all), expected);
+        assert_eq!(line(&all), expected);
     }
 
     #[test]

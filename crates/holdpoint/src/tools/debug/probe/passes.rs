@@ -61,9 +61,11 @@ pub(super) fn all(
 
 fn one(session: &Session, plan: &Plan, planned: &Planned, passes: &Passes) -> (Vec<Row>, String) {
     let names: Vec<String> = planned.expressions.iter().map(|it| column(&it.text)).collect();
-    let by = plan.by.as_deref().map(|it| format!(" by {}", column(it))).unwrap_or_default();
+    // Where nothing else was asked for, there is nothing to tell it from.
+    let by = plan.by.as_deref().filter(|_| !names.is_empty());
+    let by = by.map(|it| format!(" by {}", column(it))).unwrap_or_default();
     let head = format!("{}{by}", site(session, planned, passes));
-    let head = [head].into_iter().chain(names).collect::<Vec<_>>().join(" · ");
+    let head = [head].into_iter().chain(names.iter().cloned()).collect::<Vec<_>>().join(" · ");
     let mut rows = vec![Row::head(head)];
     let (many, shown) = match &plan.by {
         Some(by) => (grouped(by, planned, passes), 0),
@@ -72,6 +74,7 @@ fn one(session: &Session, plan: &Plan, planned: &Planned, passes: &Passes) -> (V
     rows.extend(many);
     let total = passes.total;
     let last = match &plan.by {
+        Some(_) if names.is_empty() && passes.groups.others == 0 => count(total),
         Some(_) => format!("{} in {}", count(total), groups(passes)),
         None if shown == total => count(total),
         None => format!("{shown} of {} shown, all counted above", count(total)),

@@ -211,13 +211,18 @@ fn line(plan: &Plan, hit: &Hit, is_first: bool, bytes: usize) -> Vec<Row> {
     let place = format!("{}{function}{}", spot(plan, hit), note(plan, hit));
     let values = texts(hit).map(|(name, value)| pair(name, value, bytes));
     let parts = [place].into_iter().chain(hit.who.clone()).chain(values);
-    let mut rows = vec![Row::hit(hit.number, parts.collect::<Vec<_>>().join(" · "))];
+    let text = parts.collect::<Vec<_>>().join(" · ");
     let planned = plan.places.get(hit.at);
-    let asks = planned.is_some_and(|it| it.condition.is_some() && it.want == Want::First(1));
+    let is_first = planned.is_some_and(|it| it.want == Want::First(1));
+    // The first of one is the one.
+    let mut rows = vec![match is_first && plan.places.len() == 1 {
+        true => Row::head(text),
+        false => Row::hit(hit.number, text),
+    }];
+    let asks = is_first && planned.is_some_and(|it| it.condition.is_some());
     if asks && !hit.callers.is_empty() {
         let own = hit.callers.iter().filter(|it| it.is_user);
-        let names: Vec<String> = own.map(|it| it.function.clone()).collect();
-        rows.push(Row::head(budget::cut(&frames::names(&names), bytes)));
+        rows.push(Row::head(budget::cut(&frames::names(own), bytes)));
     }
     rows
 }
