@@ -8,7 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any, Awaitable, Callable, Literal, TypeVar, overload
 
 from . import _proxy
-from ._names import name_of
+from ._names import name_of, owner_name
 from ._runtime import local, runtime
 from ._settings import MODES, environment_mode, url_of_environment
 from ._wrap import _frame, call_coroutine, call_plain, wrap
@@ -179,7 +179,7 @@ def _marked(wrapper: Any, point: Any) -> Any:
 
 def _wrap_methods(kind: type, name: str | None) -> type:
     """The class itself, with its own methods wrapped."""
-    prefix = name or _proxy.owner_name(kind)
+    prefix = name or owner_name(kind)
     for key, member in list(vars(kind).items()):
         if key[:2] == "__" and key not in ("__call__", "__init__"):
             continue

@@ -16,11 +16,28 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
+    breakpoints::{Breakpoint, template::Template},
     failure::{Code, Failure},
     ids::BreakpointId,
+    limits,
     session::Stream,
 };
+
+tokio::task_local! {
+    /// How long a debugger may take to answer, where that is not the usual.
+    static PATIENCE: Duration;
+}
+
+/// How long a debugger may take to answer what is asked now.
+fn patience() -> Duration {
+    PATIENCE.try_with(|it| *it).unwrap_or(limits::ADAPTER_ANSWER)
+}
+
+/// Does something that is to be done however late the program answers: nobody waits for it, or whoever
+/// does has a deadline of their own.
+pub(crate) fn patiently<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    PATIENCE.scope(limits::LATE, work)
+}
 
 /// A connection to one process or worker. Cheap to clone.
 #[derive(Clone)]
@@ -226,6 +243,23 @@ pub struct Site {
     pub line: u32,
 }
 
+/// The text that a process runs for a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Running {
+    Text(String),
+    /// It has not loaded the file.
+    NotLoaded,
+    /// Its runtime keeps no text.
+    Unknown,
+}
+
+/// A file that a process has loaded. Where it loads it again, `which` is another.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Loaded {
+    pub file: PathBuf,
+    pub which: u64,
+}
+
 /// Which exceptions stop the program. Its serialised form is kept in the store: a field that is not there
 /// has its default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -339,18 +373,6 @@ pub struct Thread {
 }
 
 impl Backend {
-    /// Makes the breakpoints that go together with a place what is wanted.
-    pub async fn sync(
-        &self,
-        breakpoints: &Breakpoints,
-        place: &Place,
-    ) -> Result<Vec<Bound>, Failure> {
-        match place {
-            Place::Line { file, .. } => self.set_breakpoints(file, &breakpoints.wanted(file)).await,
-            Place::Function { .. } => self.set_functions(&breakpoints.functions()).await,
-        }
-    }
-
     /// Whether text that is to be evaluated is an expression of the file's language.
     pub async fn check_expressions(
         &self,
@@ -400,6 +422,10 @@ forward! {
     pub async fn set_breakpoints(&self, file: &std::path::Path, wanted: &[Wanted]) -> Vec<Bound>;
     pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Vec<Bound>;
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> ();
+    pub async fn running(&self, file: &std::path::Path) -> Running;
+    pub async fn loaded(&self) -> Vec<Loaded>;
+    pub async fn is_same(&self, file: &std::path::Path) -> Option<bool>;
+    pub async fn runs(&self, file: &std::path::Path, text: Option<&str>) -> ();
     pub async fn threads(&self) -> Vec<Thread>;
     pub async fn stack(&self, thread: i64, slice: Slice) -> Stack;
     pub async fn scopes(&self, frame: &FrameId) -> Vec<Scope>;

@@ -88,6 +88,8 @@ pub struct Breakpoints {
 struct Inner {
     known: BTreeMap<BreakpointId, Breakpoint>,
     progress: BTreeMap<BreakpointId, Progress>,
+    /// When each was asked for, as a revision.
+    asked: BTreeMap<BreakpointId, u64>,
     generation: u64,
     last: i64,
     exceptions: Exceptions,
@@ -159,6 +161,24 @@ impl Breakpoints {
         Ok(inner.put(id, asked))
     }
 
+    /// Moves one to another line of its file, with everything else that it is; from where. `None` where
+    /// another one is there already.
+    pub fn go_to(&self, id: BreakpointId, to: u32) -> Option<(u32, Breakpoint)> {
+        let mut inner = self.inner();
+        let mut moved = inner.known.get(&id)?.clone();
+        let Place::Line { line, .. } = &mut moved.place else { return None };
+        let from = std::mem::replace(line, to);
+        let is_same = |it: &Breakpoint| it.place == moved.place && it.kind() == moved.kind();
+        if inner.known.values().any(is_same) {
+            return None;
+        }
+        inner.revision += 1;
+        let revision = inner.revision;
+        inner.asked.insert(id, revision);
+        inner.known.insert(id, moved.clone());
+        Some((from, moved))
+    }
+
     /// Makes one again what it was before, if it still is there.
     pub fn restore(&self, breakpoint: Breakpoint) -> Result<Breakpoint, Failure> {
         let mut inner = self.inner();
@@ -173,6 +193,7 @@ impl Breakpoints {
         let mut inner = self.inner();
         let removed = inner.known.remove(&id).ok_or_else(|| unknown(id))?;
         inner.progress.remove(&id);
+        inner.asked.remove(&id);
         inner.revision += 1;
         Ok(removed)
     }
@@ -220,6 +241,11 @@ impl Breakpoints {
         let inner = self.inner();
         let all = inner.enabled().filter_map(|it| inner.wanted(it));
         all.filter(|(of, _)| *of == file).map(|(_, it)| it).collect()
+    }
+
+    /// Changes whenever its place is asked for anew: a file may have other lines by then.
+    pub fn asked(&self, id: BreakpointId) -> Option<u64> {
+        self.inner().asked.get(&id).copied()
     }
 
     /// Everything by line that a new process is to have.
@@ -320,6 +346,7 @@ impl Inner {
         self.known.insert(id, breakpoint.clone());
         self.begin(&breakpoint);
         self.revision += 1;
+        self.asked.insert(id, self.revision);
         breakpoint
     }
 

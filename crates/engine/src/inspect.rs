@@ -1,6 +1,8 @@
 //! What a stopped program looks like, in few words: source around a line, stacks, values within a budget.
 
 mod diff;
+mod edited;
+mod lines;
 mod outline;
 mod snapshot;
 mod source;
@@ -9,9 +11,11 @@ mod values;
 
 pub use self::{
     diff::{Change, Diff, What, diff},
+    edited::{Edited, Source},
+    lines::LineMap,
     outline::{Outlined, function_at, outline},
     snapshot::{FrameShot, Snapshot},
-    source::{SourceView, place, snippet},
+    source::{SourceView, excerpt, normal, place, read, snippet},
     text::SourceText,
     values::{Listed, Locals, changes, drill, is_noise, list, locals, one_line},
 };

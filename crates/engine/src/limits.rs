@@ -13,6 +13,18 @@ pub const LOG_EVENTS: usize = 65_536;
 pub const LOG_BYTES: usize = 32 * 1024 * 1024;
 
 // Tools.
+//
+// What a call may take beyond the time that it was given, and why:
+// - `debug_continue`, `debug_step` (each step), `debug_pause`, `debug_wait`: TELL. What the debugger answers
+//   and when is no matter of theirs: a command that was given is carried out whenever the program comes back.
+// - `debug_launch`, `debug_restart`, `debug_attach`, `debug_probe`: what it takes until the program is under
+//   control (CONNECT; INJECT for a process that runs), for nothing can be told of it before; START_GRACE in
+//   all. Their time is for the first stop.
+// - `debug_evaluate`: INTERRUPT, to end what does not end; TOOL_GRACE in all.
+// - `breakpoint_set` and its like have no time of their own: PROMPT for each process, twice with a condition.
+// - `debug_stop`: the guard ends a tree at once; then DRAIN, and LAST_HITS where tracepoints left a burst. One
+//   that was attached to: DETACH.
+// - Everything else is cut off at its time: TOOL_TIMEOUT, or `timeout_s`.
 
 /// How long a tool may work or wait when the call does not say. Many clients give up after 60 seconds, and
 /// a call that starts a program first may take [`START_GRACE`] more: with both it stays below 50.
@@ -49,6 +61,9 @@ pub const CALLED_NAME_BYTES: usize = 256;
 pub const ECHO_CHARS: usize = 80;
 /// Tokens an answer may cost at the most, whatever the call says.
 pub const ANSWER_TOKENS_MAX: usize = 50_000;
+
+/// Bytes of a name that nobody knows, where an answer repeats it: 80 characters with the word about the rest.
+pub const ECHO: usize = 60;
 
 // The timeline.
 
@@ -189,6 +204,15 @@ pub const LATE_CHILDREN: Duration = Duration::from_secs(10);
 pub const DETACH: Duration = Duration::from_secs(2);
 /// How long a debugger may take to answer what is not an evaluation.
 pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
+/// How long whoever sets a breakpoint waits to hear what became of it, and whether its condition parses. A
+/// program that keeps its interpreter to itself answers later; what was sent takes effect then.
+pub const PROMPT: Duration = Duration::from_secs(3);
+/// How long such an answer may take: as long as any call of the program.
+pub const LATE: Duration = Duration::from_secs(3600);
+/// How long after a caller's deadline the answer may come: what is found then is still to be told.
+pub const TELL: Duration = Duration::from_millis(700);
+/// How long a stop may take to have its stack, for a caller who comes in between.
+pub const STOP_SHOWN: Duration = Duration::from_secs(2);
 /// How long the program's own code may take to show its values: a `repr` can do anything.
 pub const VALUES: Duration = Duration::from_secs(3);
 /// How long that takes to end once it was interrupted.
@@ -261,6 +285,14 @@ pub const FOUND_AFTER: usize = 8;
 pub const SESSIONS: usize = 16;
 /// Bytes of a source file we read to show a part of it.
 pub const SOURCE_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes of source files kept per process, in case they are edited while it runs: some hundred files.
+pub const KEPT_TEXTS: usize = 32 * 1024 * 1024;
+/// How far the clock that files have may be behind: it goes by the kernel's ticks.
+pub const FILE_CLOCK: Duration = Duration::from_millis(20);
+/// The same for a program that does not stop: what it loads first is loaded by then.
+pub const LOOK_RUNNING: Duration = Duration::from_secs(1);
+/// How long after a stop a process is asked which files it has loaded: not between the steps of one who steps.
+pub const LOOK_AFTER: Duration = Duration::from_millis(100);
 /// Bytes of one source line that is shown; minified files have lines of megabytes.
 pub const SOURCE_LINE: usize = 200;
 /// From this column on, a place is named with it: only lines that no person wrote are so long.

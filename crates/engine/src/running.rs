@@ -4,7 +4,7 @@ use std::{
     collections::HashSet,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use crate::failure::{Code, Failure};
@@ -62,6 +62,17 @@ impl Running {
 
     pub fn is_alive(&self) -> bool {
         stat(self.pid).is_some_and(|it| it.began == self.began && !matches!(it.state, 'Z' | 'X'))
+    }
+
+    /// When it began, by the clock that files have.
+    pub fn since(&self) -> Option<SystemTime> {
+        let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+        let uptime: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+        // The kernel counts hundredths of a second for everybody outside of it.
+        let began = Duration::from_millis(self.began.saturating_mul(10));
+        let age = Duration::try_from_secs_f64(uptime).ok()?.checked_sub(began)?;
+        // Both counts are cut off, and no program loads anything in its first moments.
+        SystemTime::now().checked_sub(age)?.checked_add(Duration::from_millis(20))
     }
 
     /// Waits for its end, for a while.

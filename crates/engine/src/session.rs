@@ -7,13 +7,15 @@
 mod actor;
 mod output;
 mod state;
+mod target;
 mod teller;
+mod texts;
 mod view;
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -23,16 +25,19 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
-use self::teller::Teller;
 pub use self::{
     output::{Output, Stream, Text},
     state::{Refusal, Status, Stop},
     view::{Passes, Process, Shown, ThreadRow, View},
 };
+use self::{
+    target::{Target, Targets, UNANSWERED},
+    teller::Teller,
+};
 use crate::{
     adapter::{Runtime, Started},
     attach::Attach,
-    backend::{Backend, Binding, Bound, Exceptions, Step, TraceWay},
+    backend::{self, Backend, Binding, Bound, Exceptions, Step, TraceWay},
     breakpoints::{Breakpoint, Breakpoints, Place},
     failure::{Code, Failure},
     ids::{BreakpointId, Epoch, Seq, SessionId, TargetId, ThreadKey},
@@ -61,17 +66,6 @@ pub struct Session {
     told: Mutex<Option<ToldStop>>,
     /// The stops that were told, oldest first.
     stops: Mutex<VecDeque<Arc<Snapshot>>>,
-}
-
-/// The connections, shared by the actor (which changes them) and the readers.
-#[derive(Clone, Default)]
-struct Targets(Arc<Mutex<BTreeMap<TargetId, Target>>>);
-
-/// One process, or worker, under control.
-#[derive(Clone)]
-struct Target {
-    backend: Backend,
-    pid: Option<u32>,
 }
 
 /// How we came to the program.
@@ -250,6 +244,17 @@ impl Session {
         outcome(&self.view(), after)
     }
 
+    /// The stop that stands, with its process; one that is known and not yet where is waited for.
+    pub async fn standing(&self) -> Result<(Arc<Shown>, Backend), Failure> {
+        if self.view().is_stopping {
+            let mut view = self.view.clone();
+            let shown = view.wait_for(|view| !view.is_stopping);
+            // An error, or the time: what is true then is told.
+            tokio::time::timeout(limits::STOP_SHOWN, shown).await.map(drop).unwrap_or_default();
+        }
+        self.stopped()
+    }
+
     /// The stop that stands, with its process.
     pub fn stopped(&self) -> Result<(Arc<Shown>, Backend), Failure> {
         let view = self.view();
@@ -271,11 +276,7 @@ impl Session {
     }
 
     fn backends(&self) -> Vec<Backend> {
-        self.connections().into_iter().map(|(_, backend)| backend).collect()
-    }
-
-    fn connections(&self) -> Vec<(TargetId, Backend)> {
-        self.targets.lock().iter().map(|(target, it)| (*target, it.backend.clone())).collect()
+        self.targets.lock().values().map(|it| it.backend.clone()).collect()
     }
 
     /// Sends the breakpoints that share a place's file, or those by function, to every process; what
@@ -289,13 +290,68 @@ impl Session {
         if !std::ptr::eq(&*self.breakpoints, breakpoints) {
             return Vec::new();
         }
-        let connections = self.connections();
-        let sent = connections.iter().map(|(target, backend)| async move {
-            let bound = backend.sync(breakpoints, place).await?;
-            self.tell.bound(*target, &bound);
-            Ok(bound)
-        });
+        let targets = self.targets.lock().clone();
+        let sent = targets.into_iter().map(|(target, it)| self.send(target, it, place));
         futures::future::join_all(sent).await
+    }
+
+    /// A program that keeps its interpreter to itself takes them when it comes back; until then nobody
+    /// need wait.
+    async fn send(
+        &self,
+        target: TargetId,
+        to: Target,
+        place: &Place,
+    ) -> Result<Vec<Bound>, Failure> {
+        let (breakpoints, tell) = (Arc::clone(&self.breakpoints), Arc::clone(&self.tell));
+        let at = place.clone();
+        // Ends with the answer, or with the connection.
+        let mut sending = tokio::spawn(backend::patiently(async move {
+            let bound = to.sync(&breakpoints, &at).await?;
+            tell.bound(target, &bound);
+            Ok(bound)
+        }));
+        match tokio::time::timeout(limits::PROMPT, &mut sending).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => Err(Failure::internal(format!("breakpoints were not sent: {error}"))),
+            Err(_) => {
+                self.tell.unanswered(target, place);
+                Err(Failure::new(Code::Timeout, UNANSWERED).hint("`breakpoint_list` tells when"))
+            }
+        }
+    }
+
+    /// A file as a process runs it, and how it differs from what it is by now; the program itself when
+    /// the process is gone or none is meant.
+    pub async fn source(&self, target: Option<TargetId>, file: &Path) -> Option<inspect::Source> {
+        match self.targets.of(target) {
+            Some(it) => it.texts.source(&it.backend, file).await,
+            None => Some(inspect::Source { text: inspect::read(file)?.into(), edited: None }),
+        }
+    }
+
+    /// How a file differs from what a process runs, if it does.
+    pub async fn edited(
+        &self,
+        target: Option<TargetId>,
+        file: &Path,
+    ) -> Option<Arc<inspect::Edited>> {
+        let it = self.targets.of(target)?;
+        it.texts.edited(&it.backend, file).await
+    }
+
+    /// Moves breakpoints with their code, where their files were edited since they were loaded: the next
+    /// run has other lines. Those that moved, and from where.
+    pub async fn follow_edits(&self) -> Vec<(u32, Breakpoint)> {
+        let Some(main) = self.targets.of(None) else { return Vec::new() };
+        let went = main.texts.went(&main.backend, &self.breakpoints).await;
+        went.into_iter().filter_map(|(id, line)| self.breakpoints.go_to(id, line)).collect()
+    }
+
+    /// The line that runs of a breakpoint that was asked for by the lines of a file that was edited since
+    /// it was loaded.
+    pub fn runs_as(&self, id: BreakpointId) -> Option<u32> {
+        self.targets.lock().values().find_map(|it| it.texts.runs_as(id))
     }
 
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
@@ -352,8 +408,8 @@ impl Session {
         self.tell.processes()
     }
 
-    /// The lines of a surveyed file that ran; what still runs is asked for them now.
-    pub async fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
+    /// The lines of a surveyed file that ran, where a process told it; what still runs is asked now.
+    pub async fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
         for backend in self.backends() {
             if let Backend::Cdp(cdp) = backend {
                 self.tell.reached(cdp.survey().await);
@@ -445,13 +501,17 @@ impl Session {
         file: Option<&std::path::Path>,
         condition: &str,
     ) -> Result<(), Failure> {
-        for backend in self.backends() {
-            match backend {
-                Backend::Dap(dap) => dap.check_condition(file, condition).await?,
-                Backend::Cdp(cdp) => cdp.check_condition(condition).await?,
+        let checked = async {
+            for backend in self.backends() {
+                match backend {
+                    Backend::Dap(dap) => dap.check_condition(file, condition).await?,
+                    Backend::Cdp(cdp) => cdp.check_condition(condition).await?,
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        // What is not checked now is told when it is hit.
+        tokio::time::timeout(limits::PROMPT, checked).await.unwrap_or(Ok(()))
     }
 
     /// A program that dies as it is told to go on did go on: how it ended is what there is to tell.
@@ -472,10 +532,14 @@ impl Session {
         file: Option<&std::path::Path>,
         expressions: &[&str],
     ) -> Result<(), Failure> {
-        for backend in self.backends() {
-            backend.check_expressions(file, expressions).await?;
-        }
-        Ok(())
+        let checked = async {
+            for backend in self.backends() {
+                backend.check_expressions(file, expressions).await?;
+            }
+            Ok(())
+        };
+        // What is not checked now is told when it is hit.
+        tokio::time::timeout(limits::PROMPT, checked).await.unwrap_or(Ok(()))
     }
 
     /// How a tracepoint works in its processes: in the one where it costs the most.
@@ -489,16 +553,6 @@ impl Session {
             return Err(ended(self, self.view().exit));
         }
         answer.await.unwrap_or_else(|_| Err(ended(self, self.view().exit)))
-    }
-}
-
-impl Targets {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<TargetId, Target>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn backend(&self, target: TargetId) -> Option<Backend> {
-        self.lock().get(&target).map(|it| it.backend.clone())
     }
 }
 

@@ -121,7 +121,10 @@ fn router(app: App, guard: Guard, with_sse: bool) -> Router {
         .route("/api/openapi.json", get(|| std::future::ready(Json(document()))))
         .with_state(app.clone())
         .route_service("/mcp", mcp::http::service(&app))
-        .route_layer(middleware::from_fn(mcp::http::lenient));
+        .route_layer(middleware::from_fn_with_state(
+            mcp::http::Open::default(),
+            mcp::http::lenient,
+        ));
     if with_sse {
         router = router.merge(sse::router(app.clone()));
     }

@@ -15,6 +15,7 @@ pub(crate) mod prompts;
 pub(crate) mod resources;
 pub(crate) mod sse;
 pub(crate) mod stdio;
+mod unread;
 mod wire;
 
 use std::{
@@ -26,6 +27,7 @@ use std::{
 
 use futures::FutureExt as _;
 use holdpoint_engine::{
+    budget,
     failure::{Blame, Code, Failure},
     ids::Seq,
     limits,
@@ -34,12 +36,13 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-        DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
-        InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-        ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities,
-        ServerConfig, SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestParams,
-        SubscriptionFilter, Tool as McpTool, UnsubscribeRequestParams,
+        CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+        ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+        ReadResourceResult, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+        SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool as McpTool,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -418,6 +421,17 @@ impl ServerHandler for Handler {
     ) -> Result<CompleteResult, ErrorData> {
         self.meet(&context);
         prompts::complete(&self.app, &request).map_err(wire_error)
+    }
+
+    /// The SDK would answer with the whole name, however long.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.meet(&context);
+        let text = format!("no method `{}`", budget::cut(&request.method, limits::ECHO));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     #[cfg(feature = "conformance")]

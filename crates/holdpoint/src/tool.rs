@@ -244,7 +244,7 @@ async fn enter(
     call.asked_budget = common.asked_budget;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
-    let engine = std::sync::Arc::clone(&call.app.engine);
+    let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name, promised);
     let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
     let started = Instant::now();
@@ -253,7 +253,10 @@ async fn enter(
         biased;
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
-            let done = done.map(|it| it.with_note(ignored).with_note(engine.take_restored()));
+            let restored = app.engine.take_restored();
+            let done = done.map(|it| it.with_note(ignored).with_note(restored));
+            // Before it is cut: said otherwise it may be longer.
+            let done = app.catalogue.mentions.retell(done);
             let done = done.map(|reply| reply.within(common.budget, shape));
             done.map_err(|failure| params::explain(schema, failure))
         }

@@ -68,7 +68,7 @@ fn at_the_entry_one_can_look_evaluate_and_step() {
     let variables = desk.debug.ok("debug_variables", json!({}));
     assert!(!variables.text.contains("__filename"), "{}", variables.text);
     assert_eq!(desk.debug.eval("40 + 2"), "(number) 42");
-    desk.step("next").stands("step", 2).has(&["a = undefined → 1"]);
+    desk.step("next").stands("step", 2).has(&["a = <not assigned yet> → 1"]);
 }
 
 const CATCHES: &str = "\

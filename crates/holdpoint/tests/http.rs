@@ -220,3 +220,58 @@ fn idle_connections_do_not_stop_the_next() {
     let rss = process.rss_kb();
     assert!(rss < 64 * 1024, "{rss} kB with {} idle connections", idle.len());
 }
+
+/// A session of MCP by HTTP; its id.
+fn initialized(port: u16) -> String {
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "by hand", "version": "0" } } });
+    let answer = mcp(port, "", &hello.to_string()).send();
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let session = answer.header("mcp-session-id").unwrap().to_owned();
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(mcp(port, &session, &done.to_string()).send().status, 202);
+    session
+}
+
+fn mcp<'a>(port: u16, session: &str, body: &str) -> holdpoint_testkit::http::Request<'a> {
+    let request = post(port, "/mcp", body)
+        .header("Content-Type", "application/json")
+        .header("Accept", "application/json, text/event-stream");
+    if session.is_empty() { request } else { request.header("Mcp-Session-Id", session) }
+}
+
+#[test]
+fn a_message_that_cannot_be_read_is_refused_by_its_id() {
+    let (_process, port) = serve();
+    let session = initialized(port);
+    let garbage = mcp(port, &session, "garbage").send();
+    assert_eq!((garbage.status, &garbage.json()["error"]["code"]), (400, &json!(-32700)));
+    let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
+    let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{{"a":{deep}}}}}"#);
+    let nested = mcp(port, &session, &body).send();
+    assert_eq!((nested.status, &nested.json()["id"]), (400, &json!(7)), "{}", nested.body);
+    let giant = json!({ "jsonrpc": "2.0", "id": 8, "method": "x".repeat(4 << 20) }).to_string();
+    let unknown = mcp(port, &session, &giant).send();
+    assert!(unknown.body.contains("-32601") && unknown.body.len() < 500, "{}", unknown.body.len());
+}
+
+#[test]
+fn of_two_requests_with_one_id_both_are_answered() {
+    let (_process, port) = serve();
+    let session = initialized(port);
+    let call = |name: &str, arguments: Value| {
+        json!({ "jsonrpc": "2.0", "id": "twice", "method": "tools/call",
+            "params": { "name": name, "arguments": arguments } })
+        .to_string()
+    };
+    let wait = call("timeline_query", json!({ "kinds": ["note"], "since": 0, "timeout_s": 30 }));
+    let mut first = mcp(port, &session, &wait).stream();
+    let second = mcp(port, &session, &wait).send();
+    assert_eq!(second.status, 400, "{}", second.body);
+    assert_eq!(second.json()["error"]["code"], -32600, "{}", second.body);
+    note(port, "go on");
+    // The first event says only how to come back.
+    let answer = (0..2).filter_map(|_| first.next_data()).find(|it| !it.data.is_empty()).unwrap();
+    assert!(answer.data.contains("go on"), "{}", answer.data);
+}

@@ -142,6 +142,12 @@ fn all_passes_are_told_without_stopping_and_grouped() {
     let said = probe(&mut debug, &file, more);
     said.has(&["hit 1 · n = 0 · run: kind = ", "hit 6 · n = 5 · run: kind = ", "odd"]);
     assert_eq!(last_line(&said), "6 passes, all shown · the program ended with exit code 0");
+    let more =
+        json!({ "file": file, "line": 3, "expressions": ["n", "run: total"], "by": "main.js:9" });
+    probe(&mut debug, &file, more).has(&[
+        "after pass 1 of main.js:9: 1 pass · n sum 0, min 0, max 0 · run: total sum 0",
+        "6 passes in 6 groups",
+    ]);
 }
 
 #[test]
@@ -188,7 +194,8 @@ fn a_condition_that_fails_is_told() {
     let said = debug.fails("debug_probe", debug.with_program(&file, more));
     said.has(&["the condition `n >`", "SyntaxError"]);
     let more = json!({ "file": file, "line": 3, "condition": "nope > 1", "expressions": ["n"], "hits": "all" });
-    probe(&mut debug, &file, more).has(&["ReferenceError in the condition"]);
+    let said = debug.fails("debug_probe", debug.with_program(&file, more));
+    said.has(&["the condition `nope > 1` failed at main.js:3: ReferenceError"]);
     debug.nothing_is_left();
 }
 

@@ -161,6 +161,96 @@ fn a_huge_line_is_dropped_and_the_next_one_answered() {
     assert!(grown < 48 * 1024, "64 MB of one line took {grown} kB");
 }
 
+/// Whoever sent a request waits for its answer, whatever is wrong with it.
+#[test]
+fn a_request_that_cannot_be_read_is_answered_by_its_id() {
+    let mut rpc = connect();
+    let deep = format!("{}{}", "[".repeat(130), "]".repeat(130));
+    rpc.send_line(&format!(
+        r#"{{"jsonrpc":"2.0","id":900,"method":"tools/call","params":{{"name":"server_status","arguments":{{"a":{deep}}}}}}}"#
+    ));
+    let answer = rpc.answer(900);
+    assert_eq!(answer["error"]["code"], -32700, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("nested"), "{answer}");
+    rpc.send_line(r#"{"jsonrpc":"1.0","id":901,"method":"ping"}"#);
+    assert_eq!(rpc.answer(901)["error"]["code"], -32600);
+}
+
+#[test]
+fn a_garbage_line_is_a_parse_error() {
+    let mut rpc = connect();
+    rpc.send_line("garbage");
+    let answer = rpc.wait_for("a parse error", |it| it["error"]["code"] == -32700);
+    assert_eq!(answer.get("id"), None, "{answer}");
+    // What comes back is not answered, or two servers would go on for ever.
+    rpc.send_line(&answer.to_string());
+    rpc.send_line("");
+    rpc.request("ping", json!({}));
+    assert!(rpc.heard.is_empty(), "{:?}", rpc.heard);
+}
+
+#[test]
+fn of_two_requests_with_one_id_both_are_answered() {
+    let mut rpc = connect();
+    let wait = json!({ "name": "timeline_query", "arguments": { "kinds": ["note"], "since": 0, "timeout_s": 30 } });
+    let request =
+        json!({ "jsonrpc": "2.0", "id": "twice", "method": "tools/call", "params": wait });
+    rpc.send_line(&request.to_string());
+    rpc.send_line(&request.to_string());
+    let is_twice = |it: &Value| it["id"] == "twice";
+    let refused = rpc.wait_for("a refusal", is_twice);
+    assert_eq!(refused["error"]["code"], -32600, "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("in use"), "{refused}");
+    rpc.call("timeline_note", json!({ "text": "go on" }));
+    let answer = rpc.wait_for("the answer", is_twice);
+    assert!(text(&answer["result"]).contains("go on"), "{answer}");
+    // An id that has its answer is free again.
+    let again = json!({ "jsonrpc": "2.0", "id": "twice", "method": "ping" });
+    rpc.send_line(&again.to_string());
+    assert_eq!(rpc.wait_for("a pong", is_twice)["result"], json!({}));
+}
+
+/// Cline starts a server again that way when it did not answer in time.
+#[test]
+fn a_frame_is_refused_at_once() {
+    let mut rpc = Rpc::start(BIN, MCP);
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": NEWEST_WITH_INITIALIZE, "capabilities": {},
+        "clientInfo": { "name": "framed", "version": "0" } } })
+    .to_string();
+    rpc.send_bytes(format!("Content-Length: {}\r\n\r\n{hello}", hello.len()).as_bytes());
+    let refused = rpc.answer(0);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("Content-Length"), "{refused}");
+    rpc.initialize(NEWEST_WITH_INITIALIZE);
+}
+
+#[test]
+fn giant_names_are_refused_in_few_words() {
+    let mut rpc = connect();
+    let giant = "x".repeat(4 << 20);
+    let started = Instant::now();
+    let id = rpc.ask(&giant, json!({}));
+    let answer = rpc.answer(id);
+    assert_eq!(answer["error"]["code"], -32601);
+    assert!(answer.to_string().len() < 300, "{} bytes", answer.to_string().len());
+    for (method, params) in [
+        ("resources/read", json!({ "uri": giant })),
+        ("prompts/get", json!({ "name": giant })),
+        ("resources/subscribe", json!({ "uri": giant })),
+    ] {
+        let answer = rpc.request(method, params);
+        let size = answer["error"]["message"].as_str().unwrap().chars().count();
+        assert!(size < 100, "{method}: {size} characters");
+    }
+    let request = json!({ "jsonrpc": "2.0", "id": giant, "method": "ping" });
+    rpc.send_line(&request.to_string());
+    let refused = rpc.wait_for("a refusal", |it| it["error"]["code"] == -32600);
+    // The id is the client's own: without all of it the answer would be nobody's.
+    assert_eq!(refused["id"], giant);
+    assert!(refused["error"].to_string().len() < 200, "{}", refused["error"]);
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
 #[test]
 fn a_message_before_the_first_request_does_no_harm() {
     let mut rpc = Rpc::start(BIN, MCP);

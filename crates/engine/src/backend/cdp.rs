@@ -13,6 +13,7 @@ mod inspect;
 mod onward;
 mod points;
 mod reach;
+mod text;
 mod tokens;
 mod traces;
 mod unassigned;
@@ -45,8 +46,8 @@ pub use self::functions::outline;
 pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
-    Bound, ExceptionInfo, Exceptions, FrameId, Handle, Scope, Slice, Stack, Step, Thread, Value,
-    Variable, Wanted, WantedFunction,
+    Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, Running, Scope, Slice, Stack, Step,
+    Thread, Value, Variable, Wanted, WantedFunction,
 };
 use crate::{
     failure::{Code, Failure},
@@ -145,10 +146,10 @@ impl Cdp {
     /// Sends a command and waits for its answer, within a deadline: a thread that is inside of a system
     /// call answers nothing.
     async fn ask<C: Command>(&self, command: C) -> Result<C::Answer, Failure> {
-        match tokio::time::timeout(limits::ADAPTER_ANSWER, self.client.send(command)).await {
+        let patience = super::patience();
+        match tokio::time::timeout(patience, self.client.send(command)).await {
             Ok(answer) => answer.map_err(refused),
             Err(_) => {
-                let patience = limits::ADAPTER_ANSWER;
                 let text = format!("the program did not answer `{}` in {patience:?}", C::METHOD);
                 Err(Failure::new(Code::AdapterFailed, text).hint(self.silence()))
             }
@@ -216,6 +217,24 @@ impl Cdp {
 
     pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
         functions::replace(self, wanted).await
+    }
+
+    pub async fn running(&self, file: &Path) -> Result<Running, Failure> {
+        text::running(self, file).await
+    }
+
+    /// V8 tells the text of any script when it is needed.
+    pub async fn loaded(&self) -> Result<Vec<Loaded>, Failure> {
+        Ok(Vec::new())
+    }
+
+    pub async fn is_same(&self, _: &Path) -> Result<Option<bool>, Failure> {
+        Ok(None)
+    }
+
+    /// V8 knows which lines of what it runs have code.
+    pub async fn runs(&self, _: &Path, _: Option<&str>) -> Result<(), Failure> {
+        Ok(())
     }
 
     /// Whether a condition is one, as far as V8 can tell before its scope is known.

@@ -8,6 +8,7 @@ mod exceptions;
 mod functions;
 mod lines;
 mod pydevd;
+mod texts;
 mod traces;
 mod translate;
 
@@ -65,6 +66,8 @@ struct Known {
     is_pydevd: bool,
     /// Set once our helper is in the program.
     helper: tokio::sync::OnceCell<()>,
+    /// What runs of files that were edited since they were loaded.
+    texts: Mutex<BTreeMap<PathBuf, String>>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     folders: Vec<PathBuf>,
     /// Threads on their way from a function's head to its body, with what they stopped for.
@@ -80,7 +83,7 @@ struct Known {
 impl Dap {
     /// Sends a request and waits for its answer, within a deadline for adapters that do not answer.
     async fn ask<R: Request>(&self, arguments: R::Arguments) -> Result<R::Body, Failure> {
-        self.ask_within::<R>(arguments, limits::ADAPTER_ANSWER).await
+        self.ask_within::<R>(arguments, super::patience()).await
     }
 
     async fn ask_within<R: Request>(

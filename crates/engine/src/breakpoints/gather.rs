@@ -35,6 +35,11 @@ impl Gathered {
         self.passes.get(&id).cloned().unwrap_or_default()
     }
 
+    /// How often the place that begins groups was passed.
+    pub fn turn(&self) -> u64 {
+        self.turn
+    }
+
     pub fn total(&self, id: BreakpointId) -> u64 {
         self.passes.get(&id).map_or(0, |it| it.total)
     }

@@ -19,6 +19,11 @@ pub fn snippet(
     last: u32,
     marked: Option<(u32, Option<u32>)>,
 ) -> Option<SourceView> {
+    Some(excerpt(&read(file)?, first, last, marked))
+}
+
+/// A source file as text, if it is one.
+pub fn read(file: &Path) -> Option<String> {
     let size = std::fs::metadata(file).ok()?;
     if !size.is_file() || size.len() > limits::SOURCE_BYTES {
         return None;
@@ -28,10 +33,32 @@ pub fn snippet(
     if bytes.iter().take(8_192).any(|byte| *byte == 0) {
         return None;
     }
-    let text = SourceText::new(file, &bytes);
-    let lines = text.lines().count();
+    Some(whole(&SourceText::new(file, &bytes)))
+}
+
+/// A text that was read from a file, as [`read`] gives it.
+pub fn normal(file: &Path, text: &str) -> String {
+    whole(&SourceText::new(file, text.as_bytes()))
+}
+
+/// Every line ends with a line feed, whatever its language takes for the end of one.
+fn whole(text: &SourceText<'_>) -> String {
+    text.lines().flat_map(|line| [line, "\n"]).collect()
+}
+
+pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+}
+
+/// Lines `first..=last` (from 1) of a text with `marked` marked.
+pub fn excerpt(
+    text: &str,
+    first: u32,
+    last: u32,
+    marked: Option<(u32, Option<u32>)>,
+) -> SourceView {
     let wanted =
-        (1_u32..).zip(text.lines()).skip_while(|(n, _)| *n < first).take_while(|(n, _)| *n <= last);
+        (1_u32..).zip(lines(text)).skip_while(|(n, _)| *n < first).take_while(|(n, _)| *n <= last);
     let shown = wanted.map(|(number, line)| {
         let (marker, column) = match marked {
             Some((at, column)) if at == number => (">>>", column),
@@ -39,7 +66,7 @@ pub fn snippet(
         };
         format!("  {marker} {number:>4} | {}", around(line, column))
     });
-    Some(SourceView { text: shown.collect::<Vec<_>>().join("\n"), lines })
+    SourceView { text: shown.collect::<Vec<_>>().join("\n"), lines: lines(text).count() }
 }
 
 /// A long line, cut to what stands around the column, which is marked.

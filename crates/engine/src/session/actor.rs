@@ -6,21 +6,23 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
+    time::SystemTime,
 };
 
 use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::sync::{mpsc, watch};
 
 use super::{
-    Command, Output as ProgramOutput, Reply, Target, Targets,
+    Command, Output as ProgramOutput, Reply,
     output::Stream,
     state::{Input, Output, Refusal, State, Status, Stop},
+    target::{Look, Target, Targets},
     teller::Teller,
     view::{Shown, ThreadRow, View},
 };
 use crate::{
     adapter::{Connected, Started},
-    backend::{Backend, Signal, Slice, Stack},
+    backend::{self, Backend, Signal, Slice, Stack},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
     ids::{BreakpointId, SessionId, TargetId, ThreadKey},
@@ -40,6 +42,10 @@ pub(super) struct Actor {
     tell: Arc<Teller>,
     exit: Option<Exit>,
     stop: Option<Arc<Shown>>,
+    /// When a program began that we did not start.
+    began: Option<SystemTime>,
+    /// What to look at once nobody steps any more.
+    look: Option<Look>,
     /// Tracepoints that disabled themselves and are not in the program any more.
     taken_out: BTreeSet<(BreakpointId, u64)>,
     /// Processes that were asked what they are called.
@@ -78,6 +84,8 @@ impl Actor {
             tell,
             exit: None,
             stop: None,
+            began: None,
+            look: None,
             taken_out: BTreeSet::new(),
             titled: BTreeSet::new(),
             beside: FuturesUnordered::new(),
@@ -88,6 +96,7 @@ impl Actor {
 
     pub(super) async fn run(mut self, started: Started, mut commands: mpsc::Receiver<Command>) {
         let Started { mut program, process, targets: mut joining, .. } = started;
+        self.began = process.as_ref().and_then(Running::since);
         let drained = self.drain(program.as_mut());
         let mut stoppers = Vec::new();
         let mut spending = self.breakpoints.spending();
@@ -119,6 +128,7 @@ impl Actor {
                 }
                 Some(done) = self.beside.next() => self.done(done),
                 Ok(()) = spending.changed() => self.take_out_spent(),
+                Some(target) = Target::due(self.look.clone()) => self.look_at(target),
                 exit = ended(program.as_mut()) => {
                     self.exit = Some(exit);
                     break;
@@ -229,14 +239,18 @@ impl Actor {
         let Connected { backend, mut signals, revision, pid, bound } = connected;
         self.tell.process_started(target, pid);
         self.tell.begins_with(target, bound);
-        self.targets.lock().insert(target, Target { backend: backend.clone(), pid });
+        let texts = self.targets.texts_of(target, pid, self.began);
+        texts.begin(&self.breakpoints);
+        let joined = Target { backend, pid, texts, order: Arc::default() };
+        self.targets.lock().insert(target, joined.clone());
+        self.look = Some((joined.clone(), tokio::time::Instant::now() + limits::LOOK_RUNNING));
         let outputs = self.state.step(Input::Joined { target });
         self.carry_out(outputs, None);
         if target == TargetId::MAIN {
             self.tell.running();
         }
         if revision != self.breakpoints.revision() {
-            self.resync(target, backend);
+            self.resync(target, joined);
         }
         let up = self.signals.clone();
         // Ends with the connection, or with the actor.
@@ -255,11 +269,13 @@ impl Actor {
     }
 
     /// A breakpoint was set while this process was connecting.
-    fn resync(&self, target: TargetId, backend: Backend) {
+    fn resync(&self, target: TargetId, joined: Target) {
         let (breakpoints, tell) = (Arc::clone(&self.breakpoints), Arc::clone(&self.tell));
         self.beside.push(Box::pin(async move {
-            for (file, wanted) in breakpoints.by_file() {
-                match backend.set_breakpoints(&file, &wanted).await {
+            let _order = joined.order.lock().await;
+            let Target { backend, texts, .. } = &joined;
+            for (file, _) in breakpoints.by_file() {
+                match texts.set(backend, &breakpoints, &file).await {
                     Ok(bound) => tell.bound(target, &bound),
                     Err(failure) => {
                         tracing::warn!(%failure, "breakpoints were not sent to a child process");
@@ -287,12 +303,11 @@ impl Actor {
                 continue;
             }
             self.tell.spent(point.id, point.trace.as_ref().map_or(0, |it| it.max));
-            let backends: Vec<Backend> =
-                self.targets.lock().values().map(|it| it.backend.clone()).collect();
+            let targets: Vec<Target> = self.targets.lock().values().cloned().collect();
             let breakpoints = Arc::clone(&self.breakpoints);
             self.beside.push(Box::pin(async move {
-                for backend in backends {
-                    if let Err(failure) = backend.sync(&breakpoints, &point.place).await {
+                for target in targets {
+                    if let Err(failure) = target.sync(&breakpoints, &point.place).await {
                         tracing::debug!(%failure, "a tracepoint is still in a process");
                     }
                 }
@@ -329,7 +344,11 @@ impl Actor {
             Signal::ThreadEnded { thread } => {
                 self.tell.thread_ended(ThreadKey { target, thread: *thread });
             }
-            Signal::Breakpoint(bound) => self.tell.bound(target, std::slice::from_ref(bound)),
+            Signal::Breakpoint(bound) => {
+                let texts = self.targets.lock().get(&target).map(|it| Arc::clone(&it.texts));
+                let bound = texts.map_or_else(|| bound.clone(), |it| it.up(bound.clone()));
+                self.tell.bound(target, &[bound]);
+            }
             Signal::Titled(title) => {
                 self.titled.insert(target);
                 self.tell.titled(target, title);
@@ -374,7 +393,10 @@ impl Actor {
                         Box::pin(async move { it.pause(None).await })
                     });
                 }
-                Output::Report(stop) => self.fetch_stack(stop),
+                Output::Report(stop) => {
+                    self.fetch_stack(stop);
+                    self.show();
+                }
                 Output::Running => {
                     self.stop = None;
                     self.tell.running();
@@ -401,7 +423,8 @@ impl Actor {
         let backend = self.targets.backend(target);
         self.beside.push(Box::pin(async move {
             let result = match backend {
-                Some(backend) => request(backend).await,
+                // Whoever asked waits for as long as they like.
+                Some(backend) => backend::patiently(request(backend)).await,
                 None => Err(Failure::new(Code::NotFound, "the process is gone")),
             };
             Done::Sent { result, reply }
@@ -427,8 +450,19 @@ impl Actor {
     /// The stack is asked for the moment a stop is known; the stop is shown with it.
     fn fetch_stack(&mut self, stop: Stop) {
         let backend = self.targets.backend(stop.thread.target);
+        let target = self.targets.lock().get(&stop.thread.target).cloned();
+        let later = tokio::time::Instant::now() + limits::LOOK_AFTER;
+        // At the first stop at once: nobody can have edited anything before they hear of it.
+        let (first, next) = match target {
+            Some(target) if !target.texts.has_looked() => (Some(target), None),
+            target => (None, target.map(|it| (it, later))),
+        };
+        self.look = next;
         let title = self.title(stop.thread.target);
         self.beside.push(Box::pin(async move {
+            if let Some(target) = first {
+                target.look().await;
+            }
             let first = Slice { start: 0, count: limits::STACK_FRAMES };
             let stack = match &backend {
                 Some(backend) => backend.stack(stop.thread.thread, first).await,
@@ -459,6 +493,7 @@ impl Actor {
                 if self.state.epoch() != stop.epoch || *self.state.status() != Status::Stopped {
                     return;
                 }
+                self.keep_texts(&stop, &stack);
                 let (seq, hits) = self.tell.stopped(&stop, &stack);
                 self.stop = Some(Arc::new(Shown { stop, stack, seq, hits, thread }));
                 self.show();
@@ -471,6 +506,22 @@ impl Actor {
             }
             Done::Synced => {}
         }
+    }
+
+    fn keep_texts(&self, stop: &Stop, stack: &Stack) {
+        let texts = self.targets.lock().get(&stop.thread.target).map(|it| Arc::clone(&it.texts));
+        let files = stack.frames.iter().filter_map(|it| it.file.as_deref());
+        if let Some(texts) = texts {
+            files.for_each(|file| texts.keep(file));
+        }
+    }
+
+    fn look_at(&mut self, target: Target) {
+        self.look = None;
+        self.beside.push(Box::pin(async move {
+            target.look().await;
+            Done::Synced
+        }));
     }
 
     fn show(&mut self) {
@@ -489,7 +540,9 @@ impl Actor {
             Some(shown) => shown.stop.epoch,
             None => self.shown.borrow().newest,
         };
-        let view = View { status, stop: self.stop.clone(), newest, threads, exit: self.exit };
+        let is_stopping = *self.state.status() == Status::Stopped && self.stop.is_none();
+        let stop = self.stop.clone();
+        let view = View { status, is_stopping, stop, newest, threads, exit: self.exit };
         self.shown.send_replace(Arc::new(view));
     }
 

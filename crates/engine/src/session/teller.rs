@@ -219,8 +219,8 @@ impl Teller {
         }
     }
 
-    pub(super) fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
-        self.told().reached.get(file).cloned().unwrap_or_default()
+    pub(super) fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
+        self.told().reached.get(file).cloned()
     }
 
     fn trace_hit(&self, target: TargetId, hit: Passed, hit_count: u64) -> Event {
@@ -284,6 +284,15 @@ impl Teller {
                 }
             }
         }
+    }
+
+    /// A process has not answered what it was sent: nobody knows yet what became of it.
+    pub(super) fn unanswered(&self, target: TargetId, place: &Place) {
+        let why = "the program does not answer now; it is set as soon as it does".to_owned();
+        let all = self.breakpoints.all().into_iter().filter(|it| it.enabled && it.place == *place);
+        let bound: Vec<Bound> =
+            all.map(|it| Bound { id: it.id, state: Binding::Not { why: why.clone() } }).collect();
+        self.bound(target, &bound);
     }
 
     /// What a process had before it ran. That nothing is loaded yet is no event.

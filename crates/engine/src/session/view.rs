@@ -14,6 +14,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct View {
     pub status: Status,
+    /// It stands, and is shown as soon as it is known where.
+    pub is_stopping: bool,
     /// The stop that stands; `None` while running.
     pub stop: Option<Arc<Shown>>,
     /// The newest stop there ever was.
@@ -67,6 +69,7 @@ impl Default for View {
     fn default() -> Self {
         View {
             status: Status::Starting,
+            is_stopping: false,
             stop: None,
             newest: Epoch::default(),
             threads: Vec::new(),

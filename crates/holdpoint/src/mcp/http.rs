@@ -1,21 +1,36 @@
 //! MCP over streamable HTTP at `/mcp`: sessions for the older revisions, none for 2026-07-28.
 
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use axum::{
+    Json,
     body::{Body, to_bytes},
-    extract::Request,
-    http::{Method, StatusCode, header::CONTENT_LENGTH, request::Parts},
+    extract::{Request, State},
+    http::{
+        HeaderValue, Method, StatusCode,
+        header::{CONTENT_LENGTH, CONTENT_TYPE},
+        request::Parts,
+    },
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
+use futures::StreamExt as _;
 use holdpoint_engine::limits;
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+use rmcp::{
+    model::{ClientJsonRpcMessage, ErrorCode, JsonRpcError, RequestId},
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    },
 };
 
-use super::{Handler, exact};
+use super::{Handler, exact, unread};
 use crate::{app::App, clients::Transport};
+
+const JSON: &[u8] = b"application/json";
 
 pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionManager> {
     let mut sessions = LocalSessionManager::default();
@@ -31,27 +46,49 @@ pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionM
     StreamableHttpService::new(make, Arc::new(sessions), config)
 }
 
-/// What official clients do and the SDK's server does not take.
+/// The requests of sessions that have no answer yet: the SDK answers one of two with the same id, and leaves
+/// the other's connection open.
+#[derive(Clone, Default)]
+pub(crate) struct Open(Arc<Mutex<HashSet<(HeaderValue, RequestId)>>>);
+
+/// Lives as long as the answer is on its way.
+struct InUse {
+    open: Open,
+    key: (HeaderValue, RequestId),
+}
+
+impl Open {
+    fn ids(&self) -> MutexGuard<'_, HashSet<(HeaderValue, RequestId)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `None` for an id that is in use.
+    fn take(&self, key: (HeaderValue, RequestId)) -> Option<InUse> {
+        let is_new = self.ids().insert(key.clone());
+        is_new.then(|| InUse { open: self.clone(), key })
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        self.open.ids().remove(&self.key);
+    }
+}
+
+/// What official clients do and the SDK's server does not take, and what is wrong with a message in the
+/// protocol's own words.
 ///
 /// It answers the end of a session with 202; the Python client takes only 200 and 204 for an end and warns
 /// its user otherwise. And the TypeScript client posts notifications of revision 2026-07-28 without the
 /// header `Mcp-Method`, which the revision demands of requests and leaves open for notifications.
-pub(crate) async fn lenient(request: Request, next: Next) -> Response {
+pub(crate) async fn lenient(State(open): State<Open>, request: Request, next: Next) -> Response {
     if request.uri().path() != "/mcp" {
         return next.run(request).await;
     }
+    if request.method() == Method::POST {
+        return posted(&open, request, next).await;
+    }
     let is_end = request.method() == Method::DELETE;
-    let is_bare = request.method() == Method::POST
-        && request.headers().contains_key("mcp-protocol-version")
-        && !request.headers().contains_key("mcp-method");
-    let request = match request.method() == Method::POST {
-        true => read(request, is_bare).await,
-        false => Ok(request),
-    };
-    let request = match request {
-        Ok(request) => request,
-        Err(status) => return status.into_response(),
-    };
     let mut response = next.run(request).await;
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
@@ -59,22 +96,59 @@ pub(crate) async fn lenient(request: Request, next: Next) -> Response {
     response
 }
 
-/// The request with its body read, and with what [`exact`] and [`name`] do to it.
-async fn read(request: Request, is_bare: bool) -> Result<Request, StatusCode> {
+async fn posted(open: &Open, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let bytes =
-        to_bytes(body, limits::BODY_BYTES).await.map_err(|_| StatusCode::PAYLOAD_TOO_LARGE)?;
-    if is_bare {
+    let Ok(bytes) = to_bytes(body, limits::BODY_BYTES).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    };
+    let head = unread::of(&bytes);
+    let session = parts.headers.get("mcp-session-id").cloned();
+    let in_use = match session.zip(head.request_id()) {
+        None => None,
+        Some(key) => match open.take(key) {
+            Some(in_use) => Some(in_use),
+            None => {
+                let text =
+                    "this id is in use: the request before has no answer yet; this one was not run";
+                return refused(&head.refused(ErrorCode::INVALID_REQUEST, text));
+            }
+        },
+    };
+    if parts.headers.contains_key("mcp-protocol-version")
+        && !parts.headers.contains_key("mcp-method")
+    {
         name(&mut parts, &bytes);
     }
-    let bytes = match exact::call(&bytes) {
-        Cow::Borrowed(_) => bytes,
+    let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(JSON));
+    let sent = match exact::call(&bytes) {
+        Cow::Borrowed(_) => bytes.clone(),
         Cow::Owned(marked) => {
             parts.headers.remove(CONTENT_LENGTH);
             marked.into()
         }
     };
-    Ok(Request::from_parts(parts, Body::from(bytes)))
+    let request = Request::from_parts(parts, Body::from(sent));
+    let response = next.run(request).await;
+    // What the SDK says of a message that it cannot read.
+    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        let read = serde_json::from_slice::<ClientJsonRpcMessage>(&bytes);
+        if let Some(problem) = read.err().and_then(|error| unread::problem(&bytes, &error)) {
+            return refused(&problem);
+        }
+    }
+    match in_use {
+        None => response,
+        Some(in_use) => response.map(|body| {
+            let pieces = body.into_data_stream().inspect(move |_| {
+                let _alive = &in_use;
+            });
+            Body::from_stream(pieces)
+        }),
+    }
+}
+
+fn refused(error: &JsonRpcError) -> Response {
+    (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }
 
 /// A notification gets the header that names it; anything else stays as it is.

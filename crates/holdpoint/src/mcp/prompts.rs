@@ -5,7 +5,11 @@ mod inspect_paused_call;
 mod review_timeline;
 
 use futures::future::BoxFuture;
-use holdpoint_engine::failure::{Code, Failure};
+use holdpoint_engine::{
+    budget,
+    failure::{Code, Failure},
+    limits,
+};
 use rmcp::model::{
     CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, JsonObject, Prompt as McpPrompt, PromptArgument,
@@ -115,7 +119,10 @@ fn find(app: &App, name: &str) -> Result<&'static Prompt, Failure> {
     prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known: Vec<&str> = prompts.iter().map(|prompt| prompt.name).collect();
         // The protocol has no code of its own for an unknown prompt; it is a bad parameter.
-        Failure::new(Code::InvalidParams, format!("no prompt `{name}`"))
-            .hint(format!("prompts: {}", known.join(", ")))
+        Failure::new(
+            Code::InvalidParams,
+            format!("no prompt `{}`", budget::cut(name, limits::ECHO)),
+        )
+        .hint(format!("prompts: {}", known.join(", ")))
     })
 }

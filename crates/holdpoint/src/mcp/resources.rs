@@ -8,8 +8,10 @@ mod timeline;
 
 use futures::future::BoxFuture;
 use holdpoint_engine::{
+    budget,
     event::{Event, Topic},
     failure::{Code, Failure},
+    limits,
 };
 use rmcp::model::{Resource as McpResource, ResourceContents, ResourceTemplate};
 use serde_json::json;
@@ -101,7 +103,7 @@ pub(super) fn find<'u>(app: &App, uri: &'u str) -> Result<(&'static Resource, &'
     let found = resources.iter().find_map(|it| it.part_of(uri).map(|part| (it, part)));
     found.ok_or_else(|| {
         let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
-        Failure::new(Code::NotFound, format!("no resource `{uri}`"))
+        Failure::new(Code::NotFound, format!("no resource `{}`", budget::cut(uri, limits::ECHO)))
             .hint(format!("resources: {}", known.join(", ")))
             // Programs look for it in the error's data (SEP-2164).
             .details(json!({ "uri": uri }))

@@ -33,7 +33,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::PollSender;
 
-use super::{Handler, exact, outlet::Outlet, wire::Bounded};
+use super::{Handler, exact, outlet::Outlet, unread, wire::Bounded};
 use crate::{app::App, clients::Transport};
 
 pub(crate) const STREAM: &str = "/mcp/sse";
@@ -142,7 +142,11 @@ async fn message(
     let message = match serde_json::from_slice::<ClientJsonRpcMessage>(&exact::call(&body)) {
         Ok(message) => message,
         Err(error) => {
-            return refuse(StatusCode::BAD_REQUEST, &format!("not a JSON-RPC message: {error}"));
+            return match unread::problem(&body, &error) {
+                Some(problem) => (StatusCode::BAD_REQUEST, Json(problem)).into_response(),
+                // A notification that nobody understands is nobody's.
+                None => StatusCode::ACCEPTED.into_response(),
+            };
         }
     };
     match session.try_send(message) {

@@ -3,8 +3,8 @@
 //! Shells and most clients hand us pipes; Node's `child_process` hands us socket pairs. Both take the
 //! fast path (25 and 37 µs a call instead of 90). stdout belongs to MCP here: nothing else prints to it.
 
-mod calls;
 mod lines;
+mod read;
 
 use std::{io, sync::Arc};
 
@@ -34,7 +34,7 @@ where
 {
     let out = lines::Out::new(write);
     let outlet = Outlet::Lines(Arc::new(out.clone()));
-    let transport = calls::apart(read, |read| lines::Shared::new(read, out, limits::LINE_BYTES));
+    let transport = lines::Shared::new(read, out);
     let stop = app.shutdown.child_token();
     let handler = Handler::new(app, Transport::Stdio).with_outlet(outlet);
     let gone = handler.gone();

@@ -3,12 +3,16 @@
 //! The SDK starts a task per request and holds answers until the client takes them, without limit.
 //! A client that asks and never reads would make us grow; past [`limits::UNANSWERED_REQUESTS`]
 //! we stop reading it until it takes its answers. Others are not concerned.
+//! A request whose id is in use is refused here: the SDK would answer one of the two, and never the other.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use holdpoint_engine::limits;
 use rmcp::{
-    RoleServer,
+    ErrorData, RoleServer,
     model::{ClientNotification, JsonRpcMessage, RequestId},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
@@ -29,12 +33,30 @@ pub(super) struct Bounded<T> {
 struct Open {
     /// A list: there are one or two at nearly all times.
     unanswered: Mutex<Vec<RequestId>>,
+    /// Refusals on their way out.
+    refused: AtomicUsize,
     answered: Notify,
 }
 
 impl<T> Bounded<T> {
     pub(super) fn new(inner: T, gone: CancellationToken) -> Self {
         Bounded { inner, gone, open: Arc::default(), begun: false }
+    }
+
+    /// Why a request is not run.
+    fn refused(&self, id: &RequestId) -> Option<ErrorData> {
+        let text = match id {
+            RequestId::String(text) if text.len() > limits::NAME_BYTES => {
+                format!("an id may have {} bytes, this one has {}", limits::NAME_BYTES, text.len())
+            }
+            id if !self.open.open(id) => {
+                format!(
+                    "the id {id} is in use: the request before has no answer yet; this one was not run"
+                )
+            }
+            RequestId::String(_) | RequestId::Number(_) => return None,
+        };
+        Some(ErrorData::invalid_request(text, None))
     }
 
     /// Answers under way may still be read by a client that only closed its own end; a call that
@@ -54,12 +76,14 @@ impl Open {
         self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open(&self, id: RequestId) {
+    /// Whether the request may be run: its id is not that of another one under way.
+    fn open(&self, id: &RequestId) -> bool {
         let mut ids = self.ids();
-        // A client that uses an id twice is answered twice, and is counted once.
-        if !ids.contains(&id) {
-            ids.push(id);
+        let is_new = !ids.contains(id);
+        if is_new {
+            ids.push(id.clone());
         }
+        is_new
     }
 
     fn close(&self, id: &RequestId) {
@@ -72,9 +96,26 @@ impl Open {
 
     /// Returns when another request may be read. Only one task waits: the connection's own.
     async fn room(&self) {
-        while self.ids().len() >= limits::UNANSWERED_REQUESTS {
+        let open = || self.ids().len() + self.refused.load(Ordering::Relaxed);
+        while open() >= limits::UNANSWERED_REQUESTS {
             self.answered.notified().await;
         }
+    }
+}
+
+impl<T: Transport<RoleServer>> Bounded<T> {
+    fn refuse(&mut self, id: RequestId, error: ErrorData) {
+        let sent = self.inner.send(JsonRpcMessage::error(error, Some(id)));
+        let open = Arc::clone(&self.open);
+        open.refused.fetch_add(1, Ordering::Relaxed);
+        // Ends when the client takes it, or is gone; there are no more of them than may be unanswered.
+        tokio::spawn(async move {
+            if let Err(error) = sent.await {
+                tracing::debug!(%error, "a refusal did not reach the client");
+            }
+            open.refused.fetch_sub(1, Ordering::Relaxed);
+            open.answered.notify_one();
+        });
     }
 }
 
@@ -111,7 +152,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Bounded<T> {
             match &message {
                 JsonRpcMessage::Request(request) => {
                     self.begun = true;
-                    self.open.open(request.id.clone());
+                    if let Some(error) = self.refused(&request.id) {
+                        self.refuse(request.id.clone(), error);
+                        continue;
+                    }
                 }
                 JsonRpcMessage::Notification(notification) => {
                     // A cancelled request is never answered.

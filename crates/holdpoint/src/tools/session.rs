@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use holdpoint_engine::{
     backend::Backend,
-    failure::Failure,
+    failure::{Code, Failure},
     session::{Session, Shown},
 };
 
@@ -21,6 +21,24 @@ pub(crate) struct Stopped {
     pub(crate) session: Arc<Session>,
     pub(crate) shown: Arc<Shown>,
     pub(crate) backend: Backend,
+}
+
+impl Stopped {
+    /// What was read is of this stop; where the program ran on meanwhile, that is what there is to say.
+    pub(crate) fn of_this_stop<T>(&self, read: Result<T, Failure>) -> Result<T, Failure> {
+        let view = self.session.view();
+        let stands = view.stop.as_ref().is_some_and(|it| it.stop.epoch == self.shown.stop.epoch);
+        read.map_err(|failure| match failure.code {
+            _ if stands => failure,
+            Code::InvalidParams | Code::NotFound => failure,
+            _ => {
+                let id = self.session.id;
+                Failure::new(Code::NotStopped, format!("{id} ran on while it was being read")).hint(
+                    "`debug_wait` waits for its next stop, `debug_status` says what is the case",
+                )
+            }
+        })
+    }
 }
 
 /// Perhaps a session: what was named, and where to look.
@@ -65,7 +83,7 @@ impl Scope for Stopped {
 
     async fn enter(call: &Call) -> Result<Self, Failure> {
         let Known(session) = Known::enter(call).await?;
-        let (shown, backend) = session.stopped()?;
+        let (shown, backend) = session.standing().await?;
         Ok(Stopped { session, shown, backend })
     }
 }

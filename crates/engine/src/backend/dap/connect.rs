@@ -90,6 +90,7 @@ impl Dap {
             condition_error: Mutex::default(),
             is_pydevd,
             helper: tokio::sync::OnceCell::new(),
+            texts: Mutex::default(),
             folders: setup.folders.clone(),
             entering: Mutex::default(),
             tells_output: setup.tells_output,

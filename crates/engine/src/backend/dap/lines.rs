@@ -68,7 +68,11 @@ impl Dap {
         bound: impl Iterator<Item = Bound>,
     ) -> Vec<Bound> {
         let is_python = self.known.is_pydevd && is_python(Some(file));
-        let bytes = if is_python { std::fs::read(file).unwrap_or_default() } else { Vec::new() };
+        let bytes = match self.told_text(file) {
+            Some(running) => running.into_bytes(),
+            None if is_python => std::fs::read(file).unwrap_or_default(),
+            None => Vec::new(),
+        };
         let text = SourceText::new(file, &bytes);
         let truly = |bound: Bound| {
             let asked = wanted.iter().find(|it| it.id == bound.id).map(|it| it.line);

@@ -185,7 +185,7 @@ impl Dap {
         self.silently(&code).await.map(drop)
     }
 
-    async fn silently(&self, code: &str) -> Result<String, Failure> {
+    pub(super) async fn silently(&self, code: &str) -> Result<String, Failure> {
         let body = self.ask::<Evaluate>(silent(code)).await?;
         Ok(body.result)
     }

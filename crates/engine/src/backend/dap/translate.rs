@@ -86,9 +86,11 @@ pub(super) fn stopped(
 
 pub(super) fn frame(frame: t::StackFrame) -> Frame {
     let source = frame.source.unwrap_or_default();
-    // What has a number instead of a file is still called something: a module in an archive.
-    let is_there = source.source_reference.unwrap_or(0) == 0;
-    let path = source.path.as_deref().map(PathBuf::from).filter(|_| is_there);
+    // What has a number instead of a file is still called something: a module in an archive. A file that
+    // was removed has its folder.
+    let has_folder = |path: &PathBuf| path.parent().is_some_and(|it| it.is_dir());
+    let is_there = |path: &PathBuf| source.source_reference.unwrap_or(0) == 0 || has_folder(path);
+    let path = source.path.as_deref().map(PathBuf::from).filter(is_there);
     let file = path.filter(|path| path.is_absolute());
     let place = match &file {
         Some(_) => None,

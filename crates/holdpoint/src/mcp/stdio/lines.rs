@@ -1,4 +1,5 @@
-//! stdout as a place for whole lines: the SDK's messages and our own notifications take turns.
+//! The transport: a message is a line, in both directions. The SDK's messages, our own notifications and
+//! what is said about a line that is no message take turns on stdout.
 
 use std::{io, sync::Arc};
 
@@ -6,20 +7,20 @@ use futures::future::BoxFuture;
 use rmcp::{
     RoleServer,
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
-    transport::{Transport, async_rw::AsyncRwTransport},
+    transport::Transport,
 };
 use tokio::{
-    io::{
-        AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, DuplexStream,
-    },
-    sync::Mutex,
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt as _},
+    sync::{Mutex, mpsc},
 };
 use tokio_util::task::AbortOnDropHandle;
 
+use super::read::{Reader, Said};
 use crate::mcp::outlet::Lines;
 
-/// Room for what the SDK writes by itself: a line about a message that is none.
-const ASIDE_BYTES: usize = 4 * 1024;
+/// Answers about lines that are no messages, on their way out. Past that the client is not read: it does not
+/// take them.
+const ASIDE: usize = 64;
 
 /// The writing end, until the connection is closed.
 pub(super) struct Out<W>(Arc<Mutex<Option<W>>>);
@@ -50,12 +51,16 @@ impl<W: AsyncWrite + Send + Unpin> Lines for Out<W> {
     }
 }
 
-/// Reads as the SDK reads, writes through [`Out`].
-pub(super) struct Shared<R: AsyncRead, W> {
-    inner: AsyncRwTransport<RoleServer, R, DuplexStream>,
+/// Reads with [`Reader`], writes through [`Out`].
+pub(super) struct Shared<R, W> {
+    reader: Reader<R>,
     out: Out<W>,
-    /// What the SDK's reader writes by itself; ends with it.
-    _aside: AbortOnDropHandle<()>,
+    /// An answer that has no place in `aside` yet.
+    unsaid: Option<Vec<u8>>,
+    /// `None` once the connection is closed.
+    aside: Option<mpsc::Sender<Vec<u8>>>,
+    /// Ends with `aside`.
+    writer: AbortOnDropHandle<()>,
 }
 
 impl<R, W> Shared<R, W>
@@ -63,24 +68,49 @@ where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    pub(super) fn new(read: R, out: Out<W>, line_bytes: usize) -> Shared<R, W> {
-        let (aside, written) = tokio::io::duplex(ASIDE_BYTES);
-        let inner = AsyncRwTransport::new_server(read, aside).with_max_line_length(line_bytes);
-        let aside = AbortOnDropHandle::new(tokio::spawn(pass_on(written, out.clone())));
-        Shared { inner, out, _aside: aside }
+    pub(super) fn new(read: R, out: Out<W>) -> Shared<R, W> {
+        let (aside, answers) = mpsc::channel(ASIDE);
+        // A write that is broken off would leave half a line, and whoever reads is broken off at any time.
+        let writer = AbortOnDropHandle::new(tokio::spawn(pass_on(answers, out.clone())));
+        Shared { reader: Reader::new(read), out, unsaid: None, aside: Some(aside), writer }
+    }
+
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if self.unsaid.is_some() {
+                let place = self.aside.as_ref()?.reserve().await.ok()?;
+                self.unsaid.take().map(|line| place.send(line)).unwrap_or_default();
+            }
+            match self.reader.next().await {
+                Ok(Some(Said::Message(message))) => return Some(*message),
+                Ok(Some(Said::Nothing)) => {}
+                Ok(Some(Said::Wrong(error))) => {
+                    tracing::debug!(%error.error.message, "a line is no message");
+                    self.unsaid = line(&error).ok();
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::error!(%error, "stdin cannot be read");
+                    return None;
+                }
+            }
+        }
     }
 }
 
-async fn pass_on<W: AsyncWrite + Send + Unpin>(written: DuplexStream, out: Out<W>) {
-    let mut lines = BufReader::new(written);
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line).await.is_ok_and(|count| count > 0) {
-        if let Err(error) = out.put(&line).await {
+async fn pass_on<W: AsyncWrite + Send + Unpin>(mut answers: mpsc::Receiver<Vec<u8>>, out: Out<W>) {
+    while let Some(answer) = answers.recv().await {
+        if let Err(error) = out.put(&answer).await {
             tracing::debug!(%error, "stdout is closed");
             return;
         }
-        line.clear();
     }
+}
+
+fn line(message: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 impl<R, W> Transport<RoleServer> for Shared<R, W>
@@ -95,19 +125,17 @@ where
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let out = self.out.clone();
-        async move {
-            let mut line = serde_json::to_vec(&item)?;
-            line.push(b'\n');
-            out.put(&line).await
-        }
+        async move { out.put(&line(&item)?).await }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        self.inner.receive().await
+        self.next().await
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await?;
+        self.aside = None;
+        // A task that panicked has said why.
+        (&mut self.writer).await.unwrap_or_default();
         drop(self.out.0.lock().await.take());
         Ok(())
     }

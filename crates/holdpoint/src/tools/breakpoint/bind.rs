@@ -8,7 +8,7 @@ use std::{
 use holdpoint_engine::{
     backend::{Binding, Site, TraceWay},
     breakpoints::{Asked, Breakpoint, Place},
-    failure::Failure,
+    failure::{Code, Failure},
     ids::BreakpointId,
     inspect,
     session::Session,
@@ -70,10 +70,15 @@ pub(crate) fn off(breakpoint: &Breakpoint) -> &'static str {
 /// Sends the file's breakpoints to every live session and finds out what became of this one.
 pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Failure> {
     let sessions = &app.engine.sessions;
-    let mut fate = Fate::Waiting;
+    let (mut fate, mut failed) = (Fate::Waiting, None);
     for session in sessions.all() {
         for answer in session.sync_breakpoints(&sessions.breakpoints, &breakpoint.place).await {
-            let mine = answer?.into_iter().find(|bound| bound.id == breakpoint.id);
+            // One that fails keeps no other from it.
+            let bound = answer.unwrap_or_else(|failure| {
+                failed = Some(failure);
+                Vec::new()
+            });
+            let mine = bound.into_iter().find(|bound| bound.id == breakpoint.id);
             fate = match (mine.map(|bound| bound.state), fate) {
                 (Some(Binding::At { line, .. }), _) => Fate::Bound { line },
                 (Some(Binding::Functions { places, total }), _) => {
@@ -84,7 +89,23 @@ pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Fai
             };
         }
     }
-    Ok(fate)
+    match failed {
+        Some(failure) if !matches!(fate, Fate::Bound { .. } | Fate::Functions { .. }) => {
+            Err(failure)
+        }
+        _ => Ok(fate),
+    }
+}
+
+/// The same for what is to be set: a program that does not answer now has it, and takes it later.
+pub(crate) async fn set(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Failure> {
+    match sync(app, breakpoint).await {
+        Err(failure) if failure.code == Code::Timeout => {
+            let hint = failure.hint.map(|it| format!("; {it}")).unwrap_or_default();
+            Ok(Fate::Not { why: format!("{}{hint}", failure.message) })
+        }
+        fate => fate,
+    }
 }
 
 /// What is removed or disabled is so, whether or not every program took it out.
@@ -107,13 +128,22 @@ pub(crate) fn text(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> String {
     } else {
         ""
     };
-    let head = format!("{kind} {} {head}{costs}{stands}", breakpoint.id);
+    let older = older(app, breakpoint.id).map(|it| format!("; {it}")).unwrap_or_default();
+    let head = format!("{kind} {} {head}{costs}{older}{stands}", breakpoint.id);
     let source = shown
         .and_then(|(file, line, column)| inspect::snippet(&file, line, line, Some((line, column))));
     match source {
         Some(view) if !view.text.is_empty() => format!("{head}\n{}", view.text),
         _ => head,
     }
+}
+
+/// Which line it is where a program runs an older text of its file.
+pub(crate) fn older(app: &App, id: BreakpointId) -> Option<String> {
+    let line = app.engine.sessions.all().iter().find_map(|it| it.runs_as(id))?;
+    Some(format!(
+        "the file changed since the program loaded it: in the text that runs this is line {line}"
+    ))
 }
 
 /// Whether a program stands where it was bound: debuggers do not come to a line that they are on.
@@ -125,7 +155,8 @@ fn stands_on(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> bool {
     let is_there = |session: &Arc<Session>| {
         let stop = session.view().stop.clone();
         let top = stop.as_ref().and_then(|it| it.stack.frames.first());
-        top.is_some_and(|top| top.file.as_deref() == Some(file) && top.line == *line)
+        let line = session.runs_as(breakpoint.id).unwrap_or(*line);
+        top.is_some_and(|top| top.file.as_deref() == Some(file) && top.line == line)
     };
     app.engine.sessions.all().iter().any(is_there)
 }

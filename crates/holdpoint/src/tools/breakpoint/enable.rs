@@ -30,15 +30,14 @@ impl Tool for Enable {
         let enabled = params.enabled.unwrap_or(true);
         let changed = app.engine.sessions.breakpoints.enable(BreakpointId(params.id), enabled)?;
         app.engine.memory().await.keep(&changed).await;
-        let synced = bind::sync(&app, &changed).await;
         if enabled {
-            let fate = synced?;
+            let fate = bind::set(&app, &changed).await?;
             let text = bind::text(&app, &changed, &fate);
             return Ok(Answer::new(text, &bind::data(&app, &changed, &fate))?.into());
         }
         let kind = if changed.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
         let text = format!("{kind} {} at {} disabled", changed.id, changed.place);
-        let left = bind::left_in(synced.err());
+        let left = bind::left_in(bind::sync(&app, &changed).await.err());
         Ok(Reply::from(Answer::new(text, &bind::asked(&changed))?).with_note(left))
     }
 }

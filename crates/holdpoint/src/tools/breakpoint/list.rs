@@ -40,6 +40,8 @@ impl Tool for List {
         for breakpoint in &all {
             let binding = binding(&app, breakpoint);
             let state = binding.as_ref().map(|it| state(breakpoint, it)).unwrap_or_default();
+            let older = bind::older(&app, breakpoint.id).map(|it| format!("; {it}"));
+            let state = format!("{state}{}", older.unwrap_or_default());
             if !lines.push(&format!("{}{state}", line(breakpoint))) {
                 lines.always(&format!("… {} more", all.len() - rows.len()));
                 break;

@@ -77,7 +77,7 @@ async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
         None => breakpoints.set(asked)?,
     };
     app.engine.memory().await.keep(&breakpoint).await;
-    let fate = bind::sync(app, &breakpoint).await?;
+    let fate = bind::set(app, &breakpoint).await?;
     let text = bind::text(app, &breakpoint, &fate);
     Ok(Answer::new(text, &bind::data(app, &breakpoint, &fate))?.into())
 }

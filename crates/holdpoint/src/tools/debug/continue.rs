@@ -1,6 +1,6 @@
 //! `debug_continue`: run on to the next stop or the end.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use holdpoint_engine::{
     breakpoints::{Breakpoint, Place},
@@ -11,7 +11,7 @@ use holdpoint_engine::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{report, wait::patience};
+use super::wait::{UNANSWERED, Until, patience};
 use crate::{
     app::App,
     tool::{Call, Effect, Reply, Tool},
@@ -41,12 +41,12 @@ impl Tool for Continue {
     type Params = Params;
 
     async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
-        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let once = match params.to_line {
             Some(line) => Some(Once::set(&at, &call, line).await?),
             None => None,
         };
-        let result = run_on(&at, &call, patience).await;
+        let result = run_on(&at, &call, &until).await;
         if let Some(once) = once {
             once.remove().await;
         }
@@ -54,13 +54,13 @@ impl Tool for Continue {
     }
 }
 
-async fn run_on(at: &Stopped, call: &Call, patience: Duration) -> Result<Reply, Failure> {
+async fn run_on(at: &Stopped, call: &Call, until: &Until) -> Result<Reply, Failure> {
     let session = &at.session;
     let cursor = session.output.cursor();
-    session.resume().await?;
+    let is_answered = until.give(session.resume()).await?;
     call.doing(format!("waiting for {} to stop", session.id));
-    let found = session.wait(at.shown.stop.epoch, patience).await;
-    report::outcome(session, found, cursor, patience).await
+    let told = until.tell(session, at.shown.stop.epoch, cursor).await?;
+    Ok(told.with_note((!is_answered).then(|| UNANSWERED.to_owned())))
 }
 
 /// A breakpoint for one run; the one that stood there before comes back, also when the call is cancelled.
@@ -79,6 +79,14 @@ impl Once {
         let file =
             file.ok_or_else(|| Failure::new(Code::NotFound, "the program stands in no file"))?;
         check_line(&file, line)?;
+        let target = at.shown.stop.thread.target;
+        let edited = at.session.edited(Some(target), &file).await;
+        if edited.is_some_and(|it| it.running.is_some() && it.running(line).is_none()) {
+            let text =
+                format!("line {line} of `{}` is new since the program loaded it", file.display());
+            return Err(Failure::new(Code::InvalidParams, text)
+                .hint("`debug_restart` runs the new text, `debug_source` shows what runs now"));
+        }
         let breakpoints = &call.app.engine.sessions.breakpoints;
         let place = Place::Line { file: file.clone(), line, column: None };
         let before = breakpoints.at(&place);

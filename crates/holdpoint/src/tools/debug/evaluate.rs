@@ -44,7 +44,8 @@ impl Tool for Evaluate {
         let frame = frame(&at, params.frame).await?;
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         call.doing(format!("evaluating {}", budget::cut(expression, 80)));
-        let value = at.backend.evaluate(Some(&frame), expression, patience).await?;
+        let value = at.backend.evaluate(Some(&frame), expression, patience).await;
+        let value = at.of_this_stop(value)?;
         let cut = budget::cut(&value.text, call.budget.bytes());
         let text = match &value.kind {
             Some(kind) => format!("({kind}) {cut}"),

@@ -43,7 +43,8 @@ impl Tool for Exception {
             )
             .hint("`breakpoint_set_exception` chooses which exceptions stop"));
         }
-        let info = at.backend.exception(at.shown.stop.thread.thread).await?;
+        let info = at.backend.exception(at.shown.stop.thread.thread).await;
+        let info = at.of_this_stop(info)?;
         let mut lines = Lines::within(call.budget);
         lines.always(&format!("{}: {}", info.kind, budget::cut(&info.message, 1_000)));
         let causes = causes(info.trace.as_deref().unwrap_or_default());

@@ -1,16 +1,20 @@
 //! `debug_pause`: stop a running program where it is.
 
-use holdpoint_engine::failure::{Code, Failure};
+use holdpoint_engine::failure::Failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{report, wait::patience};
+use super::wait::{Until, patience};
 use crate::{
     tool::{Call, Effect, Reply, Tool},
     tools::session::Known,
 };
 
 pub(crate) struct Pause;
+
+/// Said of a program that is where its debugger cannot interrupt it.
+const SILENT: &str = "it was told to stop, and does so as soon as it answers: it may be inside of a call that does \
+    not return to its interpreter, such as a system call; `debug_stop` ends it";
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
@@ -27,19 +31,12 @@ impl Tool for Pause {
     type Params = Params;
 
     async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
-        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let before = session.view().newest;
         let cursor = session.output.cursor();
-        let taken = tokio::time::timeout(patience, session.pause()).await;
-        taken.map_err(|_| {
-            let text = format!("the program did not answer within {} s", patience.as_secs_f64());
-            Failure::new(Code::Timeout, text).hint(
-                "it is where its debugger cannot interrupt it, such as in a system call; with a larger \
-                 `timeout_s` the debugger may say more, and `debug_stop` ends it",
-            )
-        })??;
+        let is_answered = until.give(session.pause()).await?;
         call.doing(format!("waiting for {} to stop", session.id));
-        let found = session.wait(before, patience).await;
-        report::outcome(&session, found, cursor, patience).await
+        let told = until.tell(&session, before, cursor).await?;
+        Ok(told.with_note((!is_answered).then(|| SILENT.to_owned())))
     }
 }

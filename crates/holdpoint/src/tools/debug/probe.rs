@@ -52,27 +52,39 @@ impl Tool for Probe {
         let sessions = &app.engine.sessions;
         let started = sessions.launch_with(launch, Arc::clone(&own), call.follow()).await;
         let session = started.map_err(|failure| of_condition(&plan, failure))?;
-        let ended = Ender(Arc::clone(&session));
+        let ending = Ending { app: app.clone(), session: Arc::clone(&session) };
+        let _ender = Ender(ending.clone());
         if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
             session.input(text, true).await?;
         }
         let watch = Watch::new(&session, &own, &plan, patience);
         let seen = watch.run().await;
-        session.stop().await;
-        sessions.put_away(session.id);
-        drop(ended);
+        ending.end().await;
         tell::answer(&session, &own, &plan, seen?, call.budget).await
     }
 }
 
-/// Ends the program also when the call is cancelled or times out.
-struct Ender(Arc<Session>);
+/// Ends the program, also when the call is cancelled or times out; what it wrote can still be read.
+#[derive(Clone)]
+struct Ending {
+    app: App,
+    session: Arc<Session>,
+}
+
+impl Ending {
+    async fn end(&self) {
+        self.session.stop().await;
+        self.app.engine.sessions.put_away(self.session.id);
+    }
+}
+
+struct Ender(Ending);
 
 impl Drop for Ender {
     fn drop(&mut self) {
-        let session = Arc::clone(&self.0);
+        let ending = self.0.clone();
         // Ends as soon as the program is gone.
-        tokio::spawn(async move { session.stop().await });
+        tokio::spawn(async move { ending.end().await });
     }
 }
 

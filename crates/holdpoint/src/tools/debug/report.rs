@@ -42,6 +42,24 @@ pub(crate) async fn outcome(
     }
 }
 
+/// The same where the program does not show its values in time.
+pub(crate) async fn without_values(
+    session: &Session,
+    found: Outcome,
+    since: u64,
+    waited: Duration,
+) -> Result<Reply, Failure> {
+    let Outcome::Stopped(shown) = &found else {
+        return outcome(session, found, since, waited).await;
+    };
+    let text = format!(
+        "{}\nits values do not come in time: `debug_variables` waits for them{}",
+        header(session, shown),
+        new_output(&session.output.since(since, None))
+    );
+    Ok(Answer::new(text, &stopped_json(session, shown))?.into())
+}
+
 /// The same for a session that has just begun: what is bound to nothing yet looks like what works, so it
 /// is named. At the end it would be named as never hit.
 pub(crate) async fn begun(
@@ -84,7 +102,7 @@ fn runs_with(session: &Session, runtime: &Runtime) -> String {
 }
 
 async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, Failure> {
-    let mut text = head(session, shown);
+    let mut text = head(session, shown).await;
     if let Some(top) = shown.stack.frames.first()
         && let Ok(backend) = session.backend(shown.stop.thread.target)
     {
@@ -95,22 +113,26 @@ async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, 
     if shown.stop.reason == StopReason::Exception {
         text += "\nhint: `debug_exception` shows its causes, and the values of each frame";
     }
-    let data = json!({
+    Ok(Answer::new(text, &stopped_json(session, shown))?.into())
+}
+
+fn stopped_json(session: &Session, shown: &Shown) -> Value {
+    json!({
         "session_id": session.id,
         "state": "stopped",
         "stop": stop_json(shown),
         "seq": shown.seq,
-    });
-    Ok(Answer::new(text, &data)?.into())
+    })
 }
 
 /// The header and the source around it.
-pub(crate) fn head(session: &Session, shown: &Shown) -> String {
+pub(crate) async fn head(session: &Session, shown: &Shown) -> String {
     let header = header(session, shown);
-    match shown.stack.frames.first().and_then(around) {
-        Some(source) => format!("{header}\n{source}"),
-        None => header,
-    }
+    let source = match shown.stack.frames.first() {
+        Some(top) => around(session, shown, top).await,
+        None => None,
+    };
+    source.map_or(header.clone(), |source| format!("{header}\n{source}"))
 }
 
 /// `Stopped (breakpoint 1) at orders.py:19 in process · s1`
@@ -151,11 +173,17 @@ fn place(frame: &Frame, session: &Session) -> String {
     }
 }
 
-fn around(top: &Frame) -> Option<String> {
+/// What runs there, and a word where the file has become something else.
+async fn around(session: &Session, shown: &Shown, top: &Frame) -> Option<String> {
     let context = limits::SOURCE_CONTEXT;
     let (first, last) = (top.line.saturating_sub(context), top.line.saturating_add(context));
-    let view = inspect::snippet(top.file.as_deref()?, first, last, Some((top.line, top.column)))?;
-    Some(view.text)
+    let file = top.file.as_deref()?;
+    let source = session.source(Some(shown.stop.thread.target), file).await?;
+    let view = source.excerpt(first, last, Some((top.line, top.column)));
+    Some(match source.edited {
+        Some(edited) => format!("{}\n{}", view.text, edited.note(file, Some(top.line))),
+        None => view.text,
+    })
 }
 
 /// What is new or different since the last stop in the same function; at the first, everything.

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::{report, wait::patience};
 use crate::{
+    app::App,
     tool::{Call, Effect, Reply, Tool},
     tools::session::Named,
 };
@@ -40,9 +41,11 @@ impl Tool for Restart {
     async fn run(Named { app, id }: Named, params: Params, call: Call) -> Result<Reply, Failure> {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         let sessions = &app.engine.sessions;
+        let mut moved = None;
         let launch = match sessions.find(id.as_deref()) {
             Ok(old) => {
                 let launch = old.launch().cloned().ok_or_else(|| not_ours(&old))?;
+                moved = follow_edits(&app, &old).await;
                 old.stop().await;
                 launch
             }
@@ -58,8 +61,21 @@ impl Tool for Restart {
             session.input(text, true).await?;
         }
         let found = session.wait(Epoch::default(), patience).await;
-        report::begun(&session, found, patience).await
+        Ok(report::begun(&session, found, patience).await?.with_note(moved))
     }
+}
+
+/// A breakpoint is where its code is, also when the file was edited meanwhile.
+async fn follow_edits(app: &App, old: &Session) -> Option<String> {
+    let moved = old.follow_edits().await;
+    for (_, breakpoint) in &moved {
+        app.engine.memory().await.keep(breakpoint).await;
+    }
+    let each = moved
+        .iter()
+        .map(|(from, it)| format!("{} {} from line {from}: {}", it.kind(), it.id, it.place));
+    let each: Vec<String> = each.collect();
+    (!each.is_empty()).then(|| format!("moved with the code that was edited: {}", each.join(", ")))
 }
 
 /// How it was started is not known here, and it is not ours to end.

@@ -54,7 +54,9 @@ impl Tool for Source {
         let here = frame.filter(|frame| frame.file.as_ref() == Some(&file)).map(|it| it.line);
         let (first, last) = range(params.lines.as_deref(), here)?;
         let marked = here.map(|line| (line, None));
-        show(&file, first, last, marked, call.budget.bytes())
+        let target = shown.as_ref().map(|it| it.stop.thread.target);
+        let source = session.source(target, &file).await;
+        show(&file, source, (first, last), marked, call.budget.bytes())
     }
 }
 
@@ -74,20 +76,24 @@ fn range(lines: Option<&str>, here: Option<u32>) -> Result<(u32, u32), Failure> 
 
 fn show(
     file: &Path,
-    first: u32,
-    last: u32,
+    source: Option<inspect::Source>,
+    (first, last): (u32, u32),
     marked: Option<(u32, Option<u32>)>,
     bytes: usize,
 ) -> Result<Reply, Failure> {
-    let view = inspect::snippet(file, first, last, marked).ok_or_else(|| {
+    let source = source.ok_or_else(|| {
         Failure::new(Code::NotFound, format!("`{}` cannot be read as source", file.display()))
     })?;
+    let view = source.excerpt(first, last, marked);
     if view.text.is_empty() {
         let text = format!("`{}` has {} lines", file.display(), view.lines);
         return Err(Failure::new(Code::InvalidParams, text).hint("ask for lines that exist"));
     }
-    let text =
-        format!("{} ({} lines)\n{}", file.display(), view.lines, budget::cut(&view.text, bytes));
-    let data = json!({ "file": file.display().to_string(), "lines": view.lines, "first": first });
+    let note = source.edited.map(|it| it.note(file, marked.map(|(line, _)| line)));
+    let note = note.map(|it| format!("\n{it}")).unwrap_or_default();
+    let lines = budget::cut(&view.text, bytes);
+    let text = format!("{} ({} lines)\n{lines}{note}", file.display(), view.lines);
+    let data = json!({ "file": file.display().to_string(), "lines": view.lines, "first": first,
+        "changed": !note.is_empty() });
     Ok(Answer::new(text, &data)?.into())
 }

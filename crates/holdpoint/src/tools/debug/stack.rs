@@ -1,5 +1,7 @@
 //! `debug_stack`: the calls that led here.
 
+use std::{collections::BTreeMap, path::Path};
+
 use holdpoint_engine::{
     backend::{Frame, Slice},
     budget::Lines,
@@ -47,7 +49,7 @@ impl Tool for Stack {
         let limit = params.limit.unwrap_or(limits::STACK_FRAMES).clamp(1, 1_000);
         let backend = at.session.backend(thread.target)?;
         let slice = Slice { start: 0, count: limit };
-        let stack = backend.stack(thread.thread, slice).await?;
+        let stack = at.of_this_stop(backend.stack(thread.thread, slice).await)?;
         let mut lines = Lines::within(call.budget);
         let mut rows = Vec::new();
         for (number, frame) in stack.frames.iter().take(limit).enumerate() {
@@ -64,9 +66,26 @@ impl Tool for Stack {
             let more = total - rows.len();
             lines.always(&format!("… {more} more: debug_stack {{\"limit\": {total}}}"));
         }
+        for note in edited(&at, thread, &stack.frames).await {
+            lines.always(&note);
+        }
         let data = json!({ "thread_id": thread, "frames": rows, "total": total });
         Ok(Answer::new(lines.into_text(), &data)?.into())
     }
+}
+
+/// The files among them that have become something else since they were loaded.
+async fn edited(at: &Stopped, thread: ThreadKey, frames: &[Frame]) -> Vec<String> {
+    let mut first: BTreeMap<&Path, u32> = BTreeMap::new();
+    for (file, frame) in frames.iter().filter_map(|it| Some((it.file.as_deref()?, it))) {
+        first.entry(file).or_insert(frame.line);
+    }
+    let mut notes = Vec::new();
+    for (file, line) in first {
+        let edited = at.session.edited(Some(thread.target), file).await;
+        notes.extend(edited.map(|it| it.note(file, Some(line))));
+    }
+    notes
 }
 
 /// `#0   process                        (orders.py:19)`; `·` marks code that is not the user's.

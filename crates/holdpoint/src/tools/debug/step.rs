@@ -8,7 +8,7 @@ use holdpoint_engine::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{report, wait::patience};
+use super::wait::{UNANSWERED, Until, patience};
 use crate::{
     tool::{Call, Effect, Reply, Tool},
     tools::session::Stopped,
@@ -56,14 +56,19 @@ impl Tool for Step {
         }
         call.doing("stepping");
         loop {
-            session.step(None, params.action.how()).await?;
-            let found = session.wait(from, patience).await;
+            let until = Until::new(patience);
+            let is_answered = until.give(session.step(None, params.action.how())).await?;
             left -= 1;
-            match &found {
-                Outcome::Stopped(shown) if left > 0 && shown.stop.reason.as_str() == "step" => {
+            let next =
+                if left > 0 { session.wait(from, until.left()).await } else { Outcome::Running };
+            match &next {
+                Outcome::Stopped(shown) if shown.stop.reason.as_str() == "step" => {
                     from = shown.stop.epoch;
                 }
-                _ => return report::outcome(session, found, cursor, patience).await,
+                _ => {
+                    let told = until.tell(session, from, cursor).await?;
+                    return Ok(told.with_note((!is_answered).then(|| UNANSWERED.to_owned())));
+                }
             }
         }
     }

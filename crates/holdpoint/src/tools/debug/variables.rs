@@ -57,10 +57,12 @@ impl Tool for Variables {
         }
         let slice = Slice { start: params.start, count };
         let frame = super::evaluate::frame(&at, params.frame).await?;
-        let roots = roots(&at.backend, &frame, params.scope).await?;
+        let roots = at.of_this_stop(roots(&at.backend, &frame, params.scope).await)?;
         let found = match &params.path {
             None => Found::of(roots, slice),
-            Some(path) => inside(&at.backend, &frame, &roots, path, slice).await?,
+            Some(path) => {
+                at.of_this_stop(inside(&at.backend, &frame, &roots, path, slice).await)?
+            }
         };
         page(&found, params.start, call.budget)
     }

@@ -1,6 +1,9 @@
 //! `debug_wait`: wait for the next stop or the end, also one that came just before the call.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use holdpoint_engine::{
     failure::Failure,
@@ -40,7 +43,7 @@ impl Tool for Wait {
     type Params = Params;
 
     async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
-        let patience = patience(params.timeout_s, Self::TIMEOUT);
+        let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let view = session.view();
         let stands = view.stop.as_ref().filter(|_| view.status == Status::Stopped);
         let is_known = |shown: &&Arc<Shown>| {
@@ -48,21 +51,67 @@ impl Tool for Wait {
                 || params.after_epoch.is_some_and(|epoch| shown.stop.epoch <= Epoch(epoch))
         };
         if let Some(shown) = stands.filter(is_known) {
-            return unmoved(&session, shown);
+            return unmoved(&session, shown).await;
         }
         let cursor = session.output.cursor();
         call.doing(format!("waiting for {} to stop", session.id));
-        let found = session.wait(Epoch(view.newest.0.saturating_sub(1)), patience).await;
-        report::outcome(&session, found, cursor, patience).await
+        until.tell(&session, Epoch(view.newest.0.saturating_sub(1)), cursor).await
+    }
+}
+
+/// Said of a program that has a command and does not answer it.
+pub(crate) const UNANSWERED: &str = "it was told to, and does not answer now: it may be inside of a call that \
+    does not return to its interpreter";
+
+/// The time that a caller has: for a command, the wait after it, and what is told of it.
+pub(crate) struct Until {
+    begun: Instant,
+    whole: Duration,
+}
+
+impl Until {
+    pub(crate) fn new(whole: Duration) -> Until {
+        Until { begun: Instant::now(), whole }
+    }
+
+    pub(crate) fn left(&self) -> Duration {
+        self.whole.saturating_sub(self.begun.elapsed())
+    }
+
+    /// Gives a command. A program that does not answer has it all the same, so what it does is waited for;
+    /// `false` for one that has not answered by then.
+    pub(crate) async fn give(
+        &self,
+        command: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<bool, Failure> {
+        match tokio::time::timeout(self.left(), command).await {
+            Ok(answer) => answer.map(|()| true),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// What the wait finds, told in time: values that do not come are left to another call.
+    pub(crate) async fn tell(
+        &self,
+        session: &Session,
+        after: Epoch,
+        cursor: u64,
+    ) -> Result<Reply, Failure> {
+        let found = session.wait(after, self.left()).await;
+        let told = report::outcome(session, found.clone(), cursor, self.whole);
+        match tokio::time::timeout(self.left() + limits::TELL, told).await {
+            Ok(reply) => reply,
+            Err(_) => report::without_values(session, found, cursor, self.whole).await,
+        }
     }
 }
 
 /// Nothing comes of a program that stands: to wait would end in saying that it runs.
-fn unmoved(session: &Session, shown: &Shown) -> Result<Reply, Failure> {
+async fn unmoved(session: &Session, shown: &Shown) -> Result<Reply, Failure> {
     let text = format!(
         "Not resumed since seq {}: {}\nhint: `debug_continue` and `debug_step` move it",
         shown.seq.0,
-        report::head(session, shown)
+        report::head(session, shown).await
     );
     let data = json!({
         "session_id": session.id,

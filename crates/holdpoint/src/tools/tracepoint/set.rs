@@ -62,7 +62,7 @@ impl Tool for Set {
             Some(id) => breakpoints.change(id, asked)?,
             None => breakpoints.set(asked)?,
         };
-        let fate = bind::sync(&app, &point).await?;
+        let fate = bind::set(&app, &point).await?;
         if let Some(failure) = no_code(&point, &fate) {
             match before {
                 Some(before) => breakpoints.restore(before)?,

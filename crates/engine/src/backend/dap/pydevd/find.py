@@ -196,3 +196,52 @@ def _near(name, loaded, sources):
         last.setdefault(each.rpartition(".")[2].lower(), each)
     wanted = name.rpartition(".")[2].lower()
     return [last[each] for each in difflib.get_close_matches(wanted, list(last), 3)]
+
+
+# Files that were edited while the program runs them.
+
+_texts = {}
+
+
+def runs(text):
+    """The text of a file that the program runs, where the file says another: `{file, text}`."""
+    asked = json.loads(text)
+    from _pydevd_bundle import pydevd_api
+
+    looks = getattr(pydevd_api._get_code_lines, "before_holdpoint", pydevd_api._get_code_lines)
+    _texts.pop(asked["file"], None)
+    if asked["text"] is not None:
+        code = compile(asked["text"], asked["file"], "exec", 0, dont_inherit=True)
+        _texts[asked["file"]] = sorted(set(looks(code)))
+    if looks is pydevd_api._get_code_lines:
+
+        def lines(code):
+            known = _texts.get(code) if isinstance(code, str) else None
+            return looks(code) if known is None else known
+
+        lines.before_holdpoint = looks
+        pydevd_api._get_code_lines = lines
+
+
+def is_same(text):
+    """Whether the functions of a file that are loaded are those that it has now; null where none are."""
+    path = json.loads(text)
+    import tokenize
+
+    with tokenize.open(path) as file:
+        written = compile(file.read(), path, "exec", 0, dont_inherit=True)
+    now = {}
+    codes = [written]
+    while codes:
+        code = codes.pop()
+        now.setdefault(code.co_name, []).append(code)
+        codes.extend(it for it in code.co_consts if isinstance(it, types.CodeType))
+    known = None
+    for each in gc.get_objects():
+        code = each.__code__ if type(each) is types.FunctionType else None
+        if code is None or not _same(code.co_filename, path):
+            continue
+        known = any(code == it for it in now.get(code.co_name, ()))
+        if not known:
+            break
+    return json.dumps(known)

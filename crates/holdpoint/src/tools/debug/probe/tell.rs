@@ -17,7 +17,7 @@ use super::{
     missed, passes,
     plan::{Plan, Planned, Want},
     said,
-    watch::{End, Seen},
+    watch::{self, End, Seen},
 };
 use crate::{
     tool::{Answer, Reply},
@@ -26,9 +26,11 @@ use crate::{
 
 /// Callers of a hit that are named, of the user's own.
 const CALLERS: usize = 10;
-/// Bytes of a value in full, and in a line of many.
-const FULL: usize = 400;
+/// A value of a first hit may take this part of the budget; one in a line of many so many bytes.
+const FULL_PART: usize = 4;
 const SHORT: usize = 100;
+/// What a cut leaves in a text.
+const CUT: &str = " bytes …";
 /// Locals of the first hit that are listed.
 const LOCALS: usize = 20;
 
@@ -115,7 +117,10 @@ pub(super) async fn answer(
     if let (End::Late(_), true) = (&seen.end, is_nothing) {
         return Err(late(session, plan));
     }
-    let mut rows = hits(plan, &seen.hits);
+    if let Some(failure) = condition_failed(plan, &all) {
+        return Err(failure);
+    }
+    let mut rows = hits(plan, &seen.hits, budget);
     let mut counts = Vec::new();
     let mut passes_json = Vec::new();
     let mut missed = Vec::new();
@@ -153,7 +158,8 @@ pub(super) async fn answer(
     let text = within(&rows, tail, &last, budget);
     let data = json!({
         "reached": !is_nothing,
-        "hits": seen.hits.iter().take(50).map(|it| hit_json(plan, it)).collect::<Vec<_>>(),
+        "hits": hits_json(plan, &seen.hits, budget),
+        "hits_total": seen.hits.len(),
         "passes": passes_json,
         "missed": missed,
         "exception": seen.thrown,
@@ -205,12 +211,14 @@ fn within(rows: &[Row], tail: Vec<String>, last: &str, budget: Budget) -> String
         }
         (hits, ..) => format!(" · {hits} hits left out here: `budget_tokens: {needed}` shows them"),
     };
-    lines.push(format!("{last}{cut}"));
+    let is_cut = lines.iter().any(|it| it.contains(CUT));
+    let wider = format!(" · long values are cut: `budget_tokens: {}` shows more", needed * 4);
+    lines.push(format!("{last}{cut}{}", if is_cut { &wider } else { "" }));
     lines.join("\n")
 }
 
 /// All stops, in their order; hits of one place in a row that say the same are one line.
-fn hits(plan: &Plan, hits: &[Hit]) -> Vec<Row> {
+fn hits(plan: &Plan, hits: &[Hit], budget: Budget) -> Vec<Row> {
     let has_who = differ(hits.iter().map(|it| it.who.as_deref()));
     let mut rows = Vec::new();
     let mut before: BTreeMap<usize, &Hit> = BTreeMap::new();
@@ -223,7 +231,7 @@ fn hits(plan: &Plan, hits: &[Hit]) -> Vec<Row> {
         match before.insert(hit.at, hit) {
             None => {
                 rows.extend(fold(std::mem::take(&mut run)));
-                rows.extend(full(plan, hit));
+                rows.extend(full(plan, hit, budget.bytes() / FULL_PART));
             }
             Some(last) => {
                 let who = has_who.then(|| hit.who.as_deref().unwrap_or("main").to_owned());
@@ -253,8 +261,8 @@ fn short(hit: &Hit, last: &Hit) -> Vec<String> {
     if changed.is_empty() { vec!["no local changed".to_owned()] } else { changed }
 }
 
-/// The first hit of a place.
-fn full(plan: &Plan, hit: &Hit) -> Vec<Row> {
+/// The first hit of a place, its values in so many bytes each.
+fn full(plan: &Plan, hit: &Hit, bytes: usize) -> Vec<Row> {
     let note = plan.places.get(hit.at).and_then(|it| it.note.as_deref());
     let asked = plan.places.get(hit.at).and_then(|it| match &it.place {
         holdpoint_engine::breakpoints::Place::Line { line, .. } => Some(*line),
@@ -269,8 +277,8 @@ fn full(plan: &Plan, hit: &Hit) -> Vec<Row> {
     let mut rows = vec![Row::hit(hit.number, head)];
     rows.extend(callers(hit).into_iter().map(Row::head));
     let values = hit.values.iter().map(|(name, value)| match value {
-        Ok(value) => format!("  {}", holdpoint_engine::inspect::one_line(name, value, FULL)),
-        Err(error) => format!("  {name} → {}", budget::cut(error, FULL)),
+        Ok(value) => format!("  {}", holdpoint_engine::inspect::one_line(name, value, bytes)),
+        Err(error) => format!("  {name} → {}", budget::cut(error, bytes)),
     });
     if !hit.is_locals {
         rows.extend(values.map(Row::head));
@@ -283,7 +291,7 @@ fn full(plan: &Plan, hit: &Hit) -> Vec<Row> {
         more => {
             let rest: Vec<&str> =
                 hit.values.iter().skip(LOCALS).map(|(name, _)| name.as_str()).collect();
-            let names = budget::cut(&rest.join(", "), FULL);
+            let names = budget::cut(&rest.join(", "), bytes);
             rows.push(Row::head(format!("  … {more} more locals, by `expressions`: {names}")));
         }
     }
@@ -330,6 +338,32 @@ fn late(session: &Session, plan: &Plan) -> Failure {
         places.join(", ")
     );
     Failure::new(Code::Timeout, text).hint("pass a larger `timeout_s`, or probe another line")
+}
+
+/// In passing, a condition that fails is told in the place of values; at each pass it is no condition.
+fn condition_failed(plan: &Plan, all: &BTreeMap<usize, Passes>) -> Option<Failure> {
+    all.iter().find_map(|(at, passes)| {
+        let planned = plan.places.get(*at)?;
+        let column = passes.columns.first().filter(|it| it.errors == it.count)?;
+        let error = column.last_error.as_ref()?.0.strip_suffix(" in the condition")?;
+        Some(watch::failed_condition(&planned.label, planned.condition.as_deref(), error))
+    })
+}
+
+/// As many as the budget allows.
+fn hits_json(plan: &Plan, hits: &[Hit], budget: Budget) -> Vec<Value> {
+    let mut room = budget.bytes();
+    let mut all = Vec::new();
+    for hit in hits {
+        let one = hit_json(plan, hit);
+        let bytes = one.to_string().len();
+        if !all.is_empty() && bytes > room {
+            break;
+        }
+        room = room.saturating_sub(bytes);
+        all.push(one);
+    }
+    all
 }
 
 fn hit_json(plan: &Plan, hit: &Hit) -> Value {
@@ -385,8 +419,7 @@ mod tests {
             40,
             expect![[r#"
                 hit 1 · x = 1
-                hit 2 · x = 2
-                6 of 6 hits asked for · 4 hits left out here: `budget_tokens: 107` shows them"#]],
+                6 of 6 hits asked for · 5 hits left out here: `budget_tokens: 107` shows them"#]],
         );
         check(
             &rows,

@@ -1,7 +1,8 @@
 //! The run: stops are looked at and resumed until there are as many as were asked for, or the program ends.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
@@ -29,8 +30,8 @@ pub(super) struct Seen {
     /// An exception that nobody caught, and where.
     pub(super) thrown: Option<String>,
     pub(super) end: End,
-    /// Of a program that was still running, what ran of the files that were asked about.
-    pub(super) reached: BTreeMap<std::path::PathBuf, std::collections::BTreeSet<u32>>,
+    /// What ran of the files that were asked about, where the runtime counted it.
+    pub(super) reached: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
 
 /// Why it was over.
@@ -94,8 +95,9 @@ impl<'a> Watch<'a> {
             }
         }
         for file in self.plan.marks.keys() {
-            let lines = self.session.lines_reached(file).await;
-            self.seen.reached.insert(file.clone(), lines);
+            if let Some(lines) = self.session.lines_reached(file).await {
+                self.seen.reached.insert(file.clone(), lines);
+            }
         }
         Ok(self.seen)
     }
@@ -170,7 +172,7 @@ impl<'a> Watch<'a> {
         let values = hit.values.into_iter().map(|(_, value)| text(value)).collect();
         let key = match (&plan.by_value, self.session.backend(shown.stop.thread.target)) {
             (Some(by), Ok(backend)) => Some(self.key(&backend, shown, by).await),
-            _ => None,
+            _ => plan.by.as_ref().map(|_| self.own.gathered().turn().to_string()),
         };
         let passes = self.seen.passes.entry(at).or_default();
         if passes.site.is_none() {
@@ -225,7 +227,7 @@ impl<'a> Watch<'a> {
 }
 
 /// The program stands where it failed; whoever asked has to correct it.
-fn failed_condition(label: &str, condition: Option<&str>, text: &str) -> Failure {
+pub(super) fn failed_condition(label: &str, condition: Option<&str>, text: &str) -> Failure {
     let why = text.rsplit_once("failed: ").map_or(text, |(_, why)| why);
     let condition = condition.unwrap_or_default();
     let text = format!("the condition `{condition}` failed at {label}: {}", budget::cut(why, 300));
