@@ -318,7 +318,7 @@ fn a_program_killed_from_outside_is_told_at_once() {
     desk.launch(json!({})).stands("entry", 1);
     let pid = desk.debug.eval("process.pid").replace("(number) ", "");
     kill(&pid);
-    desk.debug.ok("debug_wait", json!({ "since": 99 })).ended(json!({ "signal": 9 }));
+    desk.debug.ok("debug_wait", json!({ "after_epoch": 99 })).ended(json!({ "signal": 9 }));
     desk.debug.fails("debug_stack", json!({})).has(&["[E_SESSION_ENDED]", "signal 9 (SIGKILL)"]);
     // While it runs, and somebody waits.
     desk.launch(json!({})).stands("entry", 1);

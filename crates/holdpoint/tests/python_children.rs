@@ -248,7 +248,7 @@ fn the_end_of_the_program_ends_its_family() {
     debug.eval("import os");
     // The answer may be lost with the program; its end is not.
     debug.ask("debug_evaluate", json!({ "expression": "os._exit(0)", "timeout_s": 2 }));
-    debug.ok("debug_wait", json!({ "since": 99 })).ended(json!({ "code": 0 }));
+    debug.ok("debug_wait", json!({ "after_epoch": 99 })).ended(json!({ "code": 0 }));
     debug.nothing_is_left();
 }
 

@@ -55,6 +55,8 @@ impl Shell {
         let mut command = command(BIN, args, &self.home());
         command.current_dir(folder).env("HOLDPOINT_PORT", "0");
         command.env("HOLDPOINT_END_IDLE", self.idle).stdin(Stdio::null());
+        // An agent's shell may stand in another folder than its project.
+        command.env("CLAUDE_PROJECT_DIR", "/");
         command
     }
 

@@ -1,10 +1,14 @@
 //! `debug_probe`: one call from a question about a run to its answer: run, look at each place, end.
 
+mod failure;
+mod frames;
 mod hits;
 mod missed;
+mod order;
 mod params;
 mod passes;
 mod plan;
+mod rows;
 mod said;
 mod tell;
 mod watch;
@@ -48,6 +52,9 @@ impl Tool for Probe {
         let language = adapter::choose(&launch)?.language();
         let own = Arc::new(Breakpoints::default());
         let plan = Plan::make(&params, &launch, language, &own)?;
+        if plan.failure.is_some() {
+            own.set_exceptions(failure::exceptions(&launch, language));
+        }
         call.doing(format!("running {}", launch.title()));
         let sessions = &app.engine.sessions;
         let started = sessions.launch_with(launch, Arc::clone(&own), call.follow()).await;
@@ -60,7 +67,11 @@ impl Tool for Probe {
         let watch = Watch::new(&session, &own, &plan, patience);
         let seen = watch.run().await;
         ending.end().await;
-        tell::answer(&session, &own, &plan, seen?, call.budget).await
+        let seen = seen?;
+        match plan.failure {
+            Some(_) => failure::answer(&session, &plan, &seen, call.budget),
+            None => tell::answer(&session, &own, &plan, seen, call.budget).await,
+        }
     }
 }
 

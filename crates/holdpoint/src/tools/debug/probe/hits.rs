@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use holdpoint_engine::{
     backend::{Backend, Frame, Slice, Value},
     breakpoints::gather,
-    ids::ThreadKey,
+    ids::{TargetId, ThreadKey},
     inspect,
     session::{Session, Shown},
 };
@@ -17,6 +17,9 @@ use crate::tools::debug::report;
 const EVALUATE: Duration = Duration::from_secs(5);
 /// Frames of a stack that are looked at.
 const FRAMES: usize = 200;
+
+/// An expression with its value, or why it has none.
+pub(super) type Seen = (String, Result<Value, String>);
 
 /// A stop at one of the places.
 pub(super) struct Hit {
@@ -34,13 +37,15 @@ pub(super) struct Hit {
     pub(super) callers: Vec<Caller>,
     /// Frames above those.
     pub(super) more_callers: usize,
-    pub(super) values: Vec<(String, Result<Value, String>)>,
+    pub(super) values: Vec<Seen>,
     /// Whether the values are the locals, since no expressions were given.
     pub(super) is_locals: bool,
 }
 
 pub(super) struct Caller {
-    pub(super) text: String,
+    pub(super) function: String,
+    /// `shop.py:24`.
+    pub(super) spot: String,
     pub(super) is_user: bool,
 }
 
@@ -55,12 +60,23 @@ impl Names {
         }
         let name = session.thread_name(key).await;
         let name = name.filter(|it| !matches!(it.as_str(), "MainThread" | "main"));
-        // A process of one thread is known by its number.
+        // A process of one thread is known by its own name.
         let name = name.filter(|it| !it.starts_with("process "));
-        let who = gather::who(key.target, name.as_deref());
+        session.learn_title(key.target).await;
+        let who = gather::who(key.target, name.as_deref()).map(|it| called(session, &it));
         self.0.insert(key, who.clone());
         who
     }
+}
+
+/// `process 3` by the name that those who wrote the program gave it, where that is known.
+pub(super) fn called(session: &Session, who: &str) -> String {
+    let Some(rest) = who.strip_prefix("process ") else { return who.to_owned() };
+    let (number, thread) = rest.split_once(' ').map_or((rest, ""), |(it, thread)| (it, thread));
+    let process = number.parse().ok().and_then(|it| session.process(TargetId(it)));
+    let title = process.and_then(|it| it.title).filter(|it| !it.is_empty());
+    let Some(title) = title else { return who.to_owned() };
+    if thread.is_empty() || thread == title { title } else { format!("{title} {thread}") }
 }
 
 /// Looks at a stop; `is_first` asks for its callers too.
@@ -81,19 +97,9 @@ pub(super) async fn look(
         Some(backend) if needs_stack => whole(backend, shown).await,
         _ => shown.stack.frames.clone(),
     };
-    let (values, is_locals) = match (&backend, top) {
-        (Some(backend), Some(top)) if planned.expressions.is_empty() => {
-            (locals(backend, top).await, true)
-        }
-        (Some(backend), Some(_)) => {
-            let mut values = Vec::new();
-            for expression in &planned.expressions {
-                let value = evaluate(backend, &frames, expression).await;
-                values.push((expression.text.clone(), value));
-            }
-            (values, false)
-        }
-        _ => (Vec::new(), false),
+    let values = match &backend {
+        Some(backend) => values(backend, &frames, &planned.expressions).await,
+        None => Vec::new(),
     };
     let total = shown.stack.total.unwrap_or(0).max(frames.len());
     let callers = frames.iter().skip(1).filter(|_| is_first);
@@ -105,20 +111,42 @@ pub(super) async fn look(
         spot: top.map(|it| report::spot(it, session)).unwrap_or_default(),
         line: top.map(|it| it.line).unwrap_or_default(),
         source: top.and_then(source),
-        callers: callers
-            .map(|it| Caller {
-                text: format!("{} ({})", it.function, report::spot(it, session)),
-                is_user: it.is_user,
-            })
-            .collect(),
+        callers: callers.map(|it| Caller::of(it, session)).collect(),
         more_callers: if is_first { total - frames.len() } else { 0 },
         values,
-        is_locals,
+        is_locals: planned.expressions.is_empty(),
     }
 }
 
+impl Caller {
+    pub(super) fn of(frame: &Frame, session: &Session) -> Caller {
+        let spot = report::spot(frame, session);
+        Caller { function: frame.function.clone(), spot, is_user: frame.is_user }
+    }
+}
+
+/// The expressions in the first of the frames, or its locals.
+pub(super) async fn values(
+    backend: &Backend,
+    frames: &[Frame],
+    expressions: &[Expression],
+) -> Vec<Seen> {
+    if expressions.is_empty() {
+        return match frames.first() {
+            Some(top) => locals(backend, top).await,
+            None => Vec::new(),
+        };
+    }
+    let mut values = Vec::new();
+    for expression in expressions {
+        let value = evaluate(backend, frames, expression).await;
+        values.push((expression.text.clone(), value));
+    }
+    values
+}
+
 /// What a stop shows are the first frames.
-async fn whole(backend: &Backend, shown: &Shown) -> Vec<Frame> {
+pub(super) async fn whole(backend: &Backend, shown: &Shown) -> Vec<Frame> {
     let first = &shown.stack.frames;
     if shown.stack.total.is_some_and(|total| total <= first.len()) {
         return first.clone();
@@ -160,13 +188,13 @@ fn is_named(frame: &Frame, name: &str) -> bool {
     last(&frame.function) == last(name)
 }
 
-async fn locals(backend: &Backend, top: &Frame) -> Vec<(String, Result<Value, String>)> {
+async fn locals(backend: &Backend, top: &Frame) -> Vec<Seen> {
     let all = inspect::locals(backend, &top.id).await.unwrap_or_default();
     all.into_iter().map(|it| (it.name, Ok(it.value))).collect()
 }
 
 /// The text of the line.
-fn source(top: &Frame) -> Option<String> {
+pub(super) fn source(top: &Frame) -> Option<String> {
     let view = inspect::snippet(top.file.as_deref()?, top.line, top.line, None)?;
     let text = view.text.split_once(" | ").map(|(_, text)| text.trim().to_owned())?;
     Some(text).filter(|it| !it.is_empty())

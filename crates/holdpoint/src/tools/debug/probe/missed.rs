@@ -52,7 +52,7 @@ pub(super) fn why(
             let place = inspect::place(file, session.cwd());
             let ran = ran(own, plan, seen, file);
             let told = ran.map(|it| told(session, file, *line, &it, planned)).unwrap_or_default();
-            let moved = planned.note.as_deref().filter(|it| it.starts_with("line"));
+            let moved = planned.note.as_deref();
             let moved = moved.map(|it| format!(" ({it})")).unwrap_or_default();
             format!("Line {line} of {place}{moved} was never reached{condition}{told}")
         }

@@ -21,7 +21,7 @@ params! {
         pub(super) hit: Option<u64>,
         /// The first N (default 1), or `all`: counted, without stopping.
         pub(super) hits: Option<Hits>,
-        /// Several places in one run.
+        /// Several places in one run. None: the first failure.
         #[serde(default, deserialize_with = "spots")]
         #[schemars(schema_with = "bare_spots")]
         pub(super) at: Vec<Spot>,
@@ -172,6 +172,15 @@ fn bare_spots(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl Params {
+    /// Whether the first failure is asked for.
+    pub(super) fn names_no_place(&self) -> bool {
+        let given = self.given();
+        let says_where = given.file.is_some() || given.line.is_some() || given.text.is_some();
+        let says_which = self.hit.is_some() || self.hits.is_some() || self.by.is_some();
+        let says = says_where || says_which || given.function.is_some();
+        self.at.is_empty() && self.condition.is_none() && !says
+    }
+
     /// All places, each with what it left out. What stands outside is one of its own if it says where.
     pub(super) fn places(&self) -> Vec<Spot> {
         let own = Spot {
