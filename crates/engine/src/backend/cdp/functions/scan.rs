@@ -442,7 +442,8 @@ mod tests {
             "// function no() {}\n/* class No { no() {} } */\n\
              const text = 'function no() {}', re = /function no\\(\\) {/g, t = `${() => { x() }} no() {`;\n\
              if (a) { b() } else if (c) { d() }\nfor (const x of y) { z() }\ncall(x);\n\
-             new Thing(x)\nconst half = a / b; const other = () => half / 2;",
+             new Thing(x)\nconst half = a / b; const other = () => half / 2;\n\
+             if (is && index < limit) {\n  obj = [];\n} else if (is) {\n  throw new RangeError('x');\n} else if (no(1)) {\n  y();\n}",
             expect!["other 8:41"],
         );
     }

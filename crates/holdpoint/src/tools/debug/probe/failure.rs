@@ -25,6 +25,8 @@ use crate::{
 /// Bytes of the message, and of all locals together.
 const MESSAGE: usize = 400;
 const LOCALS: usize = 300;
+/// Where the line itself names some, the others have this room.
+const OTHERS: usize = 120;
 /// Bytes of one local.
 const LOCAL: usize = 90;
 /// Frames of those who call tests, and catch what they throw.
@@ -59,7 +61,9 @@ pub(super) async fn what(session: &Session, shown: &Shown) -> String {
         Err(_) => None,
     };
     let Some(info) = info else { return shown.stop.text.clone().unwrap_or_default() };
-    let kind = info.kind.strip_prefix("builtins.").unwrap_or(&info.kind);
+    // The debugger adds a note of its own where it stands outside of the frame that raised.
+    let kind = info.kind.split_once(" (note: ").map_or(info.kind.as_str(), |(kind, _)| kind).trim();
+    let kind = kind.strip_prefix("builtins.").unwrap_or(kind);
     // `AssertionError [ERR_ASSERTION]: 1 == 2`
     let message = info.message.strip_prefix(kind).map_or(&*info.message, |rest| {
         rest.split_once(": ")
@@ -77,7 +81,7 @@ pub(super) async fn look(
 ) -> Failed {
     let what = what(session, shown).await;
     let thread = shown.stop.thread;
-    let who = names.of(session, thread).await;
+    let who = names.of(session, shown).await;
     let backend = session.backend(thread.target).ok();
     let frames = match &backend {
         Some(backend) => hits::whole(backend, shown).await,
@@ -201,8 +205,12 @@ fn rows(failed: &Failed, plan: &Plan) -> Vec<Row> {
     let is_named = |it: &Looked| failed.source.as_deref().is_some_and(|text| names(text, &it.0));
     values.sort_by_key(|it| (!is_named(it), is_object(it)));
     let (mut shown, mut left, mut room) = (Vec::new(), Vec::new(), LOCALS);
+    let has_named = values.first().is_some_and(|it| is_named(it));
     for value in values {
         let text = text(value);
+        if has_named && !is_named(value) {
+            room = room.min(OTHERS);
+        }
         if shown.is_empty() || text.len() <= room {
             room = room.saturating_sub(text.len() + 4);
             shown.push(text);

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use holdpoint_engine::{
     backend::{Backend, Frame, Slice, Value},
     breakpoints::gather,
+    budget,
     ids::{TargetId, ThreadKey},
     inspect,
     session::{Session, Shown},
@@ -54,7 +55,9 @@ pub(super) struct Caller {
 pub(super) struct Names(BTreeMap<ThreadKey, Option<String>>);
 
 impl Names {
-    pub(super) async fn of(&mut self, session: &Session, key: ThreadKey) -> Option<String> {
+    /// The thread that stopped.
+    pub(super) async fn of(&mut self, session: &Session, shown: &Shown) -> Option<String> {
+        let key = shown.stop.thread;
         if let Some(known) = self.0.get(&key) {
             return known.clone();
         }
@@ -64,9 +67,27 @@ impl Names {
         let name = name.filter(|it| !it.starts_with("process "));
         session.learn_title(key.target).await;
         let who = gather::who(key.target, name.as_deref()).map(|it| called(session, &it));
+        let top = shown.stack.frames.first();
+        let who = match (who, session.backend(key.target), top) {
+            (Some(who), Ok(backend), Some(top)) if key.target != TargetId::MAIN => {
+                Some(format!("{who}{}", arguments(&backend, top).await))
+            }
+            (who, ..) => who,
+        };
         self.0.insert(key, who.clone());
         who
     }
+}
+
+/// What tells one child of Node's from another that runs the same file.
+async fn arguments(backend: &Backend, top: &Frame) -> String {
+    if !matches!(backend, Backend::Cdp(_)) {
+        return String::new();
+    }
+    let asked = backend.evaluate(Some(&top.id), "process.argv.slice(2).join(' ')", EVALUATE).await;
+    let text = asked.ok().and_then(|it| serde_json::from_str::<String>(&it.text).ok());
+    let text = text.filter(|it| !it.is_empty()).map(|it| format!(" {}", budget::cut(&it, 60)));
+    text.unwrap_or_default()
 }
 
 /// `process 3` by the name that those who wrote the program gave it, where that is known.
@@ -88,7 +109,7 @@ pub(super) async fn look(
     names: &mut Names,
 ) -> Hit {
     let thread = shown.stop.thread;
-    let who = names.of(session, thread).await;
+    let who = names.of(session, shown).await;
     let backend = session.backend(thread.target).ok();
     let top = shown.stack.frames.first();
     let is_first = number == 1 || matches!(planned.want, super::plan::Want::Nth(_));

@@ -10,7 +10,7 @@ use holdpoint_engine::{
 use super::{
     passes::{self, Told},
     plan::{Plan, Planned},
-    rows::{Row, differ},
+    rows::{Row, column, differ},
 };
 
 /// More lines than these are told place by place.
@@ -36,7 +36,7 @@ pub(super) fn told(session: &Session, plan: &Plan, all: &BTreeMap<usize, Passes>
     }
     list.sort_by_key(|(_, pass)| pass.order);
     let has_who = differ(list.iter().map(|(_, it)| it.who.as_deref()));
-    let names = first.expressions.iter().map(|it| it.text.clone());
+    let names = first.expressions.iter().map(|it| column(&it.text));
     let head = labels.head.into_iter().chain(names).collect::<Vec<_>>().join(" · ");
     let mut rows = vec![Row::head(head)];
     for (number, (label, pass)) in (1..).zip(&list) {

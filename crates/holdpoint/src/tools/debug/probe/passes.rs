@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{
     hits::called,
     plan::{Plan, Planned},
-    rows::{Row, cell, differ, fold, plain},
+    rows::{Row, cell, column, differ, fold, plain},
 };
 
 /// Up to so many lines every pass has one.
@@ -60,8 +60,8 @@ pub(super) fn all(
 }
 
 fn one(session: &Session, plan: &Plan, planned: &Planned, passes: &Passes) -> (Vec<Row>, String) {
-    let names: Vec<String> = planned.expressions.iter().map(|it| it.text.clone()).collect();
-    let by = plan.by.as_deref().map(|it| format!(" by {it}")).unwrap_or_default();
+    let names: Vec<String> = planned.expressions.iter().map(|it| column(&it.text)).collect();
+    let by = plan.by.as_deref().map(|it| format!(" by {}", column(it))).unwrap_or_default();
     let head = format!("{}{by}", site(session, planned, passes));
     let head = [head].into_iter().chain(names).collect::<Vec<_>>().join(" · ");
     let mut rows = vec![Row::head(head)];
@@ -104,7 +104,7 @@ fn groups(passes: &Passes) -> String {
 /// `shop.py:7 in line_total`
 fn site(session: &Session, planned: &Planned, passes: &Passes) -> String {
     let Some((file, line, function)) = &passes.site else { return planned.label.clone() };
-    let note = planned.note.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
+    let note = planned.moved_to(*line);
     let function = function.as_deref().map(|it| format!(" in {it}")).unwrap_or_default();
     let all = || passes.first.iter().chain(&passes.last).map(|it| it.who.as_deref());
     let who = all().next().flatten().filter(|_| !differ(all()));

@@ -49,6 +49,17 @@ pub(super) struct Planned {
     pub(super) counter: Option<(BreakpointId, u64)>,
 }
 
+impl Planned {
+    /// ` (line 5 has no code)`, where another line than the one asked for is passed.
+    pub(super) fn moved_to(&self, passed: u32) -> String {
+        let moved = match &self.place {
+            Place::Line { line, .. } if *line != passed => Some(format!("line {line} has no code")),
+            Place::Line { .. } | Place::Function { .. } => None,
+        };
+        self.note.clone().or(moved).map(|it| format!(" ({it})")).unwrap_or_default()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
     Nth(u64),

@@ -4,6 +4,8 @@ use holdpoint_engine::budget::{self, Budget};
 
 /// Bytes of one value in a line of many.
 pub(super) const SHORT: usize = 100;
+/// Bytes of a name in the head of a table.
+const NAME: usize = 28;
 /// What a cut leaves in a text.
 const CUT: &str = " bytes …";
 
@@ -89,6 +91,15 @@ pub(super) fn cell(value: Result<&str, &str>) -> String {
     }
 }
 
+/// An expression's name in the head of a table: whoever asked knows it by its beginning.
+pub(super) fn column(name: &str) -> String {
+    let end = name.floor_char_boundary(NAME);
+    match name.get(..end).filter(|_| name.len() > NAME + 1) {
+        Some(begin) => format!("{begin}…"),
+        None => name.to_owned(),
+    }
+}
+
 /// `x = 3`, `nope → NameError: …`
 pub(super) fn pair(name: &str, value: Result<&str, &str>, bytes: usize) -> String {
     match value {
@@ -117,7 +128,7 @@ pub(super) fn within(rows: &[Row], tail: Vec<String>, last: &str, budget: Budget
         left.iter().filter_map(|it| it.hits).map(|(first, last)| last - first + 1).sum();
     let groups = left.iter().filter(|it| it.counts && it.hits.is_none()).count();
     let whole: usize = rows.iter().map(|it| it.line().len() + 1).sum::<usize>() + rest;
-    let needed = whole * 2 / 7 + 50;
+    let needed = budget.tokens_for(whole + 100);
     let cut = match (hits, groups, left.len()) {
         (_, _, 0) => String::new(),
         (0, 0, lines) => format!(" · {lines} lines left out: `budget_tokens: {needed}` shows them"),
@@ -167,14 +178,14 @@ mod tests {
         let rows = rows(6, |it| format!("x = {it}"));
         check(
             &rows,
-            40,
+            38,
             expect![[r#"
                 hit 1 · x = 1
-                6 of 6 · program ended · 5 hits left out here: `budget_tokens: 107` shows them"#]],
+                6 of 6 · program ended · 5 hits left out here: `budget_tokens: 85` shows them"#]],
         );
         check(
             &rows,
-            107,
+            85,
             expect![[r#"
                 hit 1 · x = 1
                 hit 2 · x = 2

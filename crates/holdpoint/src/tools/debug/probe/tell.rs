@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use holdpoint_engine::{
-    breakpoints::{Breakpoints, Place, passes::Passes},
+    breakpoints::{Breakpoints, passes::Passes},
     budget::{self, Budget},
     failure::{Code, Failure},
     process::Exit,
@@ -17,7 +17,7 @@ use super::{
     hits::{Hit, Seen as Looked},
     missed, order, passes,
     plan::{Plan, Planned, Want},
-    rows::{Row, SHORT, cell, differ, fold, pair, within},
+    rows::{Row, SHORT, cell, column, differ, fold, pair, within},
     said,
     watch::{self, End, Seen},
 };
@@ -194,14 +194,7 @@ fn spot(plan: &Plan, hit: &Hit) -> String {
 
 /// ` (line 6 is the head of run: first line of its body)`
 fn note(plan: &Plan, hit: &Hit) -> String {
-    let planned = plan.places.get(hit.at);
-    let note = planned.and_then(|it| it.note.as_deref()).map(|it| format!(" ({it})"));
-    let asked = planned.and_then(|it| match &it.place {
-        Place::Line { line, .. } => Some(*line),
-        Place::Function { .. } => None,
-    });
-    let moved = asked.filter(|it| *it != hit.line).map(|it| format!(" (line {it} has no code)"));
-    note.or(moved).unwrap_or_default()
+    plan.places.get(hit.at).map(|it| it.moved_to(hit.line)).unwrap_or_default()
 }
 
 fn texts(hit: &Hit) -> impl Iterator<Item = (&str, Result<&str, &str>)> {
@@ -234,7 +227,7 @@ fn table(plan: &Plan, first: &Hit, hits: &[Hit]) -> Vec<Row> {
     let has_who = differ(hits.iter().map(|it| it.who.as_deref()));
     let who = first.who.clone().filter(|_| !has_who);
     let head = format!("{} in {}{}", spot(plan, first), first.function, note(plan, first));
-    let names = first.values.iter().map(|(name, _)| name.clone());
+    let names = first.values.iter().map(|(name, _)| column(name));
     let head = [head].into_iter().chain(who).chain(names).collect::<Vec<_>>().join(" · ");
     let one = |hit: &Hit| {
         let who = has_who.then(|| hit.who.clone().unwrap_or_else(|| "main".to_owned()));

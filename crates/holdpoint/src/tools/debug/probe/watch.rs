@@ -209,12 +209,11 @@ impl<'a> Watch<'a> {
         if self.seen.thrown.is_some() {
             return;
         }
-        let thread = shown.stop.thread;
         let what = failure::what(self.session, shown).await;
         let frames = &shown.stack.frames;
         let at = frames.iter().find(|it| it.is_user).or(frames.first());
         let at = at.map(|it| format!(" at {} in {}", report::spot(it, self.session), it.function));
-        let who = self.names.of(self.session, thread).await;
+        let who = self.names.of(self.session, shown).await;
         let who = who.map(|it| format!(" ({it})")).unwrap_or_default();
         let what = budget::cut(&what.replace('\n', "⏎"), 300);
         self.seen.thrown = Some(format!("uncaught {what}{}{who}", at.unwrap_or_default()));
