@@ -97,8 +97,6 @@ pub(crate) trait Tool: 'static {
 pub(crate) trait Scope: Sized + Send {
     /// Whether the tool takes the common parameter `session_id`.
     const TAKES_SESSION: bool = false;
-    /// What that parameter means, where its name does not say it.
-    const ABOUT_SESSION: Option<&'static str> = None;
 
     fn enter(call: &Call) -> impl Future<Output = Result<Self, Failure>> + Send;
 }
@@ -279,10 +277,7 @@ fn schema_of<T: Tool>() -> JsonObject {
         return schema;
     };
     if T::Scope::TAKES_SESSION {
-        let mut session = serde_json::json!({ "type": "string" });
-        if let (Some(about), Some(session)) = (T::Scope::ABOUT_SESSION, session.as_object_mut()) {
-            session.insert("description".to_owned(), about.into());
-        }
+        let session = serde_json::json!({ "type": "string" });
         properties.insert("session_id".to_owned(), session);
     }
     if T::LONG {

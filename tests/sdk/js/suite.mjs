@@ -158,7 +158,7 @@ function listing({ sdk, each, ways }) {
       session_id: "string",
       budget_tokens: "integer",
     });
-    assert.ok(properties.since.description);
+    assert.ok(tool.debug_wait.inputSchema.properties.since.description);
     assert.deepEqual(tool.timeline_note.inputSchema.required, ["text"]);
   });
 
@@ -238,7 +238,7 @@ function calling({ sdk, each, ways }) {
     const client = await server.connect(sdk, way);
     const first = await client.call("timeline_note", { text: "one" });
     const second = await client.call("timeline_note", { text: "two" });
-    assert.deepEqual(Object.keys(first.envelope).sort(), ["data", "meta", "ok", "type"]);
+    assert.deepEqual(Object.keys(first.envelope).sort(), ["data", "meta", "ok", "text", "type"]);
     assert.deepEqual([first.envelope.ok, first.envelope.type], [true, "success"]);
     assert.deepEqual(first.data, { seq: first.seq, by: "node" });
     assert.equal(first.text, `noted as seq ${first.seq}: one`);
@@ -268,7 +268,7 @@ function calling({ sdk, each, ways }) {
     for (const [tool, args, code, message, hint] of cases) {
       const answer = await client.call(tool, args);
       assert.equal(answer.failed, true, tool);
-      assert.deepEqual(Object.keys(answer.envelope).sort(), ["error", "meta", "ok", "type"]);
+      assert.deepEqual(Object.keys(answer.envelope).sort(), ["error", "meta", "ok", "text", "type"]);
       assert.deepEqual([answer.envelope.ok, answer.envelope.type], [false, "error"]);
       const { error } = answer.envelope;
       assert.equal(error.code, code);

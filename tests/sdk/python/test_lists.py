@@ -52,7 +52,8 @@ async def test_a_schema_describes_each_parameter(server, way):
         "session_id": "string",
         "budget_tokens": "integer",
     }
-    assert query["properties"]["since"]["description"]
+    wait = tools["debug_wait"]["inputSchema"]["properties"]
+    assert wait["since"]["description"]
     assert query["properties"]["kinds"]["items"] == {"type": "string"}
     assert "required" not in query
     assert tools["timeline_note"]["inputSchema"]["required"] == ["text"]

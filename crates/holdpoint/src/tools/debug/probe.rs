@@ -36,13 +36,14 @@ pub(crate) struct Probe;
 impl Tool for Probe {
     const NAME: &'static str = "debug_probe";
     const ABOUT: &'static str = "Find out why a test fails or where a value goes wrong: run it to its first failure \
-        (no place), or to a line or function; see values at the Nth pass, the first N or all; end it (25 s).";
+        (no place), or to a line or function; see values at the Nth pass, the first N or all; end it.";
     const EFFECT: Effect = Effect::Runs;
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, which counts for itself.
     const GRACE: Duration = limits::START_GRACE;
     const TITLE: &'static str = "Probe a run";
-    const RARE: &'static [&'static str] = &["language", "stdin", "just_my_code"];
+    const LONG: bool = true;
+    const RARE: &'static [&'static str] = &["language", "stdin", "at", "by"];
     type Scope = App;
     type Params = Params;
 

@@ -17,7 +17,7 @@ params! {
         /// Default: the locals. `work: n` is `n` in the caller `work`.
         #[serde(default, deserialize_with = "texts")]
         pub(super) expressions: Vec<String>,
-        /// Only the Nth pass (where `condition` holds).
+        /// Only the Nth pass.
         pub(super) hit: Option<u64>,
         /// The first N (default 1), or `all`: counted, without stopping.
         pub(super) hits: Option<Hits>,
