@@ -9,6 +9,11 @@ If the server is gone, slow or wrong, the app goes on and says so once.
 
 from ._version import VERSION as __version__
 
+# For type checkers, which take the name for `typing.TYPE_CHECKING`; nothing is imported for it.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._api import async_debug_call, configure_debug, debug, debug_call, flush, with_debug
+
 __all__ = [
     "__version__",
     "async_debug_call",
@@ -20,7 +25,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """The client is loaded when it is first used: under `holdpoint run` every Python process imports this package."""
     if name.startswith("__") or name not in __all__:
         raise AttributeError("module 'holdpoint' has no attribute %r" % name)
@@ -31,5 +36,5 @@ def __getattr__(name):
     return globals()[name]
 
 
-def __dir__():
+def __dir__() -> "list[str]":
     return __all__

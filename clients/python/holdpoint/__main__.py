@@ -4,10 +4,16 @@ It only sets the environment and becomes the app: the same way as `holdpoint run
 starts is watched too.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 
 from ._watched import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Mapping
 
 _USAGE = """\
 usage: python -m holdpoint [--watch NAMES]... (FILE | -m MODULE | -c CODE) [ARGUMENT...]
@@ -23,7 +29,7 @@ The server is found by its port file; start one with `holdpoint serve`.
 """
 
 
-def main(arguments):
+def main(arguments: list[str]) -> int:
     watched, rest = [], list(arguments)
     while rest and rest[0].startswith("--"):
         option, equals, value = rest.pop(0).partition("=")
@@ -45,7 +51,7 @@ def main(arguments):
     return 0
 
 
-def environment(env, watched):
+def environment(env: Mapping[str, str], watched: list[str]) -> dict[str, str]:
     """What makes a Python process a watched one."""
     here = os.path.dirname(os.path.abspath(__file__))
     env = dict(env)
@@ -57,10 +63,11 @@ def environment(env, watched):
     return env
 
 
-def become(program, env):
+def become(program: list[str], env: dict[str, str]) -> None:
     import subprocess
 
-    command = [sys.executable, *subprocess._args_from_interpreter_flags(), *program]
+    flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+    command = [sys.executable, *flags, *program]
     sys.stdout.flush()
     sys.stderr.flush()
     if os.name == "posix":
@@ -69,7 +76,7 @@ def become(program, env):
     sys.exit(subprocess.call(command, env=env))
 
 
-def _refuse(text):
+def _refuse(text: str) -> int:
     sys.stderr.write("error: %s\n%s" % (text, _USAGE))
     return 2
 

@@ -1,11 +1,14 @@
 """The public functions: `with_debug`, `debug`, `debug_call`, `async_debug_call`, `configure_debug`, `flush`."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 import types
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, Literal, TypeVar, overload
 
 from . import _proxy
-from ._names import name_of
+from ._names import name_of, owner_name
 from ._runtime import local, runtime
 from ._settings import MODES, environment_mode, url_of_environment
 from ._wrap import _frame, call_coroutine, call_plain, wrap
@@ -20,8 +23,24 @@ _FUNCTIONS = (
 _BARE = (str, bytes, int, float, complex, bool, type(None))
 _UNSET = object()
 
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+_Mode = Literal["ON", "OFF", "VERBOSE", "on", "off", "verbose"]
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
 
-def with_debug(target=_UNSET):
+    _P = ParamSpec("_P")
+
+
+@overload
+def with_debug() -> None: ...
+@overload
+def with_debug(target: _Mode) -> None: ...
+@overload
+def with_debug(target: tuple[str, _T]) -> _T: ...
+@overload
+def with_debug(target: _T) -> _T: ...
+def with_debug(target: Any = _UNSET) -> Any:
     """Turns debugging on or off, or wraps something.
 
     `with_debug("ON")`, `"OFF"`, `"VERBOSE"`: the mode, for the whole process; `with_debug()` takes it
@@ -46,7 +65,7 @@ def with_debug(target=_UNSET):
     return wrapped(target, alias)
 
 
-def wrapped(target, alias=None):
+def wrapped(target: Any, alias: str | None = None) -> Any:
     if isinstance(target, _BARE) or _proxy.is_proxy(target):
         return target
     if isinstance(target, _FUNCTIONS):
@@ -57,7 +76,11 @@ def wrapped(target, alias=None):
     return _proxy.make(target, alias)
 
 
-def debug(target=None, *, name=None):
+@overload
+def debug(target: str | None = None, *, name: str | None = None) -> Callable[[_T], _T]: ...
+@overload
+def debug(target: _T, *, name: str | None = None) -> _T: ...
+def debug(target: Any = None, *, name: str | None = None) -> Any:
     """A decorator for a function, a method or a class: `@debug`, `@debug("name")`, `@debug(name="name")`.
 
     It may stand before the mode is set; calls are recorded from then on.
@@ -70,7 +93,11 @@ def debug(target=None, *, name=None):
     return _marked(wrap(point, target), point)
 
 
-def debug_call(*call, **kwargs):
+@overload
+def debug_call(function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+@overload
+def debug_call(alias: str, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+def debug_call(*call: Any, **kwargs: Any) -> Any:
     """Calls a function once, recorded: `debug_call(f, 1, x=2)` or `debug_call("alias", f, 1, x=2)`."""
     alias, function, args = _split(call, "debug_call")
     if not runtime.on:
@@ -81,12 +108,22 @@ def debug_call(*call, **kwargs):
     return call_plain(point, function, args, kwargs, _frame(1))
 
 
-async def async_debug_call(*call, **kwargs):
+@overload
+async def async_debug_call(function: Callable[_P, Awaitable[_R]], /, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+@overload
+async def async_debug_call(function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+@overload
+async def async_debug_call(
+    alias: str, function: Callable[_P, Awaitable[_R]], /, *args: _P.args, **kwargs: _P.kwargs
+) -> _R: ...
+@overload
+async def async_debug_call(alias: str, function: Callable[_P, _R], /, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+async def async_debug_call(*call: Any, **kwargs: Any) -> Any:
     """The same for `await`. The function may be a plain one too; the event loop is never blocked."""
     alias, function, args = _split(call, "async_debug_call")
 
     @functools.wraps(function, assigned=("__name__", "__qualname__", "__module__"), updated=())
-    async def run(*args, **kwargs):
+    async def run(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
         return await result if inspect.isawaitable(result) else result
 
@@ -107,7 +144,7 @@ _WITHOUT_MEANING = (
 )
 
 
-def configure_debug(server_url=None, token=None, **options):
+def configure_debug(server_url: str | None = None, token: str | None = None, **options: object) -> None:
     """Where the server is, if it is not to be found by its port file; and its token, if it has one."""
     for name in options:
         if name not in _WITHOUT_MEANING:
@@ -115,12 +152,12 @@ def configure_debug(server_url=None, token=None, **options):
     runtime.configure(server_url, token)
 
 
-def flush(timeout=3.0):
+def flush(timeout: float = 3.0) -> bool:
     """Waits until every record is with the server; False when that did not succeed in time."""
     return runtime.flush(timeout)
 
 
-def _split(call, what):
+def _split(call: tuple[Any, ...], what: str) -> tuple[str | None, Any, tuple[Any, ...]]:
     alias = None
     if call and isinstance(call[0], str):
         alias, call = call[0], call[1:]
@@ -132,7 +169,7 @@ def _split(call, what):
     return alias, function, call[1:]
 
 
-def _marked(wrapper, point):
+def _marked(wrapper: Any, point: Any) -> Any:
     try:
         wrapper.__holdpoint__ = point.name
     except (AttributeError, TypeError):
@@ -140,9 +177,9 @@ def _marked(wrapper, point):
     return wrapper
 
 
-def _wrap_methods(kind, name):
+def _wrap_methods(kind: type, name: str | None) -> type:
     """The class itself, with its own methods wrapped."""
-    prefix = name or _proxy.owner_name(kind)
+    prefix = name or owner_name(kind)
     for key, member in list(vars(kind).items()):
         if key[:2] == "__" and key not in ("__call__", "__init__"):
             continue

@@ -1,11 +1,18 @@
 """Records as the JSON of one batch. Written by hand from remembered pieces: this is paid for every call."""
 
+from __future__ import annotations
+
 import json
 import pickle
 
 from . import _limits as limits
 from . import _stack
 from ._values import HEAVY, base64_of, cid_of, weight
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Container
+    from ._runtime import Runtime
 
 _dumps = pickle.dumps
 _quote = json.dumps
@@ -16,7 +23,7 @@ class Batch:
 
     __slots__ = ("body", "calls", "dropped", "values", "tries")
 
-    def __init__(self, body, calls, dropped, values):
+    def __init__(self, body: Any, calls: Any, dropped: int, values: Any) -> None:
         self.body = body
         self.calls = calls
         self.dropped = dropped
@@ -27,20 +34,20 @@ class Batch:
 class Batcher:
     """Used by one thread only."""
 
-    def __init__(self, runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         # Equal small values are hashed once. One dict per type: 1, 1.0 and True are equal keys.
-        self._cids = {int: {}, str: {}, bool: {}, type(None): {}, bytes: {}}
-        self._quoted = {}
+        self._cids: dict[type, dict[Any, str]] = {int: {}, str: {}, bool: {}, type(None): {}, bytes: {}}
+        self._quoted: dict[str, str] = {}
         # Values sent lately, for a server that lost them: it answers which ones it lacks.
-        self._recent = {}
+        self._recent: dict[str, bytes] = {}
         self._recent_bytes = 0
-        self._values = {}
+        self._values: dict[str, bytes] = {}
         self._values_bytes = 0
-        self._ahead = ()
-        self._missing = []
+        self._ahead: Container[str] = ()
+        self._missing: list[str] = []
 
-    def make(self, records, dropped, number, ahead=None):
+    def make(self, records: Any, dropped: int, number: int, ahead: Any = None) -> Batch:
         """Takes records off the deque until the batch is full. `ahead` is a batch that goes before this one."""
         runtime = self._runtime
         self._values, self._values_bytes = {}, 0
@@ -50,7 +57,8 @@ class Batcher:
             if data is not None:
                 self._values[cid] = data
         self._missing = []
-        calls, size = [], 0
+        calls: list[str] = []
+        size = 0
         while records and len(calls) < limits.BATCH_RECORDS and size + self._values_bytes < limits.BATCH_BYTES:
             text = self._call(records.popleft())
             size += len(text)
@@ -71,7 +79,7 @@ class Batcher:
         body += '"values":[%s],"calls":[%s]}' % (",".join(values), ",".join(calls))
         return Batch(body.encode(), len(calls), dropped, self._values)
 
-    def taken(self, batch, answer):
+    def taken(self, batch: Batch, answer: Any) -> None:
         """The server has these values now, except those it says it lacks."""
         known, recent = self._runtime.known, self._recent
         if len(known) > limits.KNOWN_CIDS:
@@ -93,7 +101,7 @@ class Batcher:
         except (ValueError, AttributeError, TypeError):
             pass  # The batch was taken; an answer that cannot be read costs at most a value sent twice.
 
-    def _call(self, record):
+    def _call(self, record: tuple[Any, ...]) -> str:
         point, target, args, kwargs, result, error, started, completed, thread, task, stack = record
         cid = self._cid
         refs = None
@@ -137,7 +145,7 @@ class Batcher:
             '"call_site":{"timestamp":%r,"stack_trace":%s}}' % (started, _stack.json_text(stack)),
         )
 
-    def _cid(self, value):
+    def _cid(self, value: Any) -> str:
         """The CID of a captured value; its bytes go with this batch if the server may lack them."""
         kind = type(value)
         if kind is tuple:
@@ -159,7 +167,7 @@ class Batcher:
             self._values_bytes += len(data)
         return known
 
-    def _name(self, text):
+    def _name(self, text: str) -> str:
         known = self._quoted.get(text)
         if known is None:
             if len(self._quoted) >= limits.CID_CACHE:
@@ -168,7 +176,7 @@ class Batcher:
         return known
 
 
-def _ref(refs, where, key, value):
+def _ref(refs: dict[str, Any] | None, where: str | None, key: str, value: Any) -> dict[str, Any]:
     refs = {} if refs is None else refs
     (refs if where is None else refs.setdefault(where, {}))[key] = value[1]
     return refs

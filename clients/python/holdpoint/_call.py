@@ -5,6 +5,8 @@ what came of it. `_drive` carries them out, blocking for a plain call and awaiti
 Whatever the server answers, a call ends up with something to run; trouble means that it runs as written.
 """
 
+from __future__ import annotations
+
 import builtins
 import json
 import sys
@@ -29,6 +31,12 @@ from ._values import (
     ref_in,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Generator
+    from types import FrameType
+    from ._points import Point
+
 # --- What a step may ask for.
 
 
@@ -37,7 +45,7 @@ class Ask:
 
     __slots__ = ("method", "path", "body", "timeout")
 
-    def __init__(self, method, path, body=None, timeout=limits.ASK_S):
+    def __init__(self, method: str, path: str, body: Any = None, timeout: float = limits.ASK_S) -> None:
         self.method = method
         self.path = path
         self.body = None if body is None else json.dumps(body).encode()
@@ -47,7 +55,7 @@ class Ask:
 class Rest:
     __slots__ = ("seconds",)
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         self.seconds = seconds
 
 
@@ -56,7 +64,7 @@ class Evaluate:
 
     __slots__ = ("call", "request")
 
-    def __init__(self, call, request):
+    def __init__(self, call: Call, request: dict[str, Any]) -> None:
         self.call = call
         self.request = request
 
@@ -69,29 +77,38 @@ class Plan:
 
     __slots__ = ("function", "args", "kwargs", "given", "value", "error")
 
-    def __init__(self, call):
+    def __init__(self, call: Call) -> None:
         self.function = call.function
         self.args = call.args
         self.kwargs = call.kwargs
         # `given` means that nothing is run: the value is the result, or the error is raised.
         self.given = False
-        self.value = None
-        self.error = None
+        self.value: Any = None
+        self.error: BaseException | None = None
 
 
 class Call:
     """One call, from its start to its end. `frame` is the app's own, held only while the call lasts."""
 
-    def __init__(self, point, function, args, kwargs, frame, owner=None, begun=None):
+    def __init__(
+        self,
+        point: Point,
+        function: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        frame: FrameType | None,
+        owner: Any = None,
+        begun: Any = None,
+    ) -> None:
         self.point = point
         self.function = function
-        self.args = args
-        self.kwargs = kwargs
+        self.args: Any = args
+        self.kwargs: Any = kwargs
         self.frame = frame
         self.owner = owner
-        self.call_id = None
+        self.call_id: str | None = None
         # Set when the server is asked: by it the server knows the call even before its answer is read.
-        self.key = None
+        self.key: str | None = None
         self.thread = thread_of()
         self.task = task_of()
         self.stack = _stack.take_all(frame)
@@ -105,20 +122,22 @@ class Call:
             self.started, self.captured, self.captured_kwargs, self.target, _ = begun
             self.captured_kwargs = self.captured_kwargs or {}
         # The live objects of this call, for an answer that names one by its CID. Gone with the call.
-        self.live = {}
-        self.result = None
-        self.error = None
+        self.live: dict[str, Any] = {}
+        self.result: Any = None
+        self.error: BaseException | None = None
         # Why the server's answer could not be carried out.
-        self.undone = None
+        self.undone: str | None = None
         self.ended = False
-        self.sessions = {}
+        self.sessions: dict[str, Any] = {}
+        # The few frames of a recorded call, for one that could not be asked about.
+        self.stack_short: Any = None
         self.evals = 0
 
-    def item(self, captured, value, resend=False):
+    def item(self, captured: Any, value: Any, resend: bool = False) -> dict[str, Any]:
         data = pickle_of(captured)
         cid = cid_of(data)
         self.live[cid] = value
-        item = {"cid": cid, "serialization_format": "dill"}
+        item: dict[str, Any] = {"cid": cid, "serialization_format": "dill"}
         ref = ref_in(captured)
         if ref is not None:
             item["client_ref"] = ref
@@ -126,7 +145,7 @@ class Call:
             item["data"] = base64_of(data)
         return item
 
-    def start_body(self, key, resend=False):
+    def start_body(self, key: str, resend: bool = False) -> dict[str, Any]:
         point, function = self.point, self.function
         target = self.target
         if target is None:
@@ -150,7 +169,7 @@ class Call:
             "idempotency_key": key,
         }
 
-    def end(self):
+    def end(self) -> None:
         """Lets go of everything that belongs to the app."""
         self.frame = self.owner = self.args = self.kwargs = self.result = self.error = None
         self.live.clear()
@@ -160,7 +179,7 @@ class Call:
 # --- Before the call.
 
 
-def before(call):
+def before(call: Call) -> Generator[Any, Any, Any]:
     """Returns the plan. `call.call_id` is set when the server knows of the call."""
     plan = Plan(call)
     answer = yield from _start(call)
@@ -173,7 +192,7 @@ def before(call):
     return plan
 
 
-def _start(call):
+def _start(call: Call) -> Generator[Any, Any, Any]:
     key = call.key = runtime.call_key()
     body = call.start_body(key)
     status, answer = yield from _answered(Ask("POST", "/api/call/start", body))
@@ -195,7 +214,7 @@ def _start(call):
     return answer
 
 
-def _apply(plan, call, action):
+def _apply(plan: Plan, call: Call, action: dict[str, Any]) -> None:
     """An action as a plan. One that cannot be carried out is reported, and the call runs as written."""
     kind = action.get("action")
     try:
@@ -206,23 +225,25 @@ def _apply(plan, call, action):
         elif kind == "raise":
             plan.error, plan.given = _exception(call, action), True
         elif kind == "replace":
-            name = action.get("function_name")
+            name = str(action.get("function_name"))
             other = runtime.points.get(name)
             if other is None or other.function is None:
                 raise Unreadable("no function %r is wrapped in this process" % name)
             plan.function = other.function
         else:
             raise Unreadable("the action %r is unknown" % (kind,))
-    except Unreadable as error:
-        call.undone = str(error)
+    except Exception as error:
+        # Whatever the server said, and whatever a value of the app does when it is made.
+        call.undone = str(error) or type(error).__name__
         _report("cannot %s %s: %s" % (kind, call.point.name, error))
         say.once(
             "action %s" % kind,
-            "the server's answer for %s cannot be carried out (%s); the call runs as written" % (call.point.name, error),
+            "the server's answer for %s cannot be carried out (%s); the call runs as written"
+            % (call.point.name, error),
         )
 
 
-def _modify(plan, call, action):
+def _modify(plan: Plan, call: Call, action: dict[str, Any]) -> None:
     """What is not given stays as it is: new arguments alone do not drop the keywords."""
     args, kwargs = action.get("modified_args"), action.get("modified_kwargs")
     if args is not None:
@@ -237,7 +258,7 @@ def _modify(plan, call, action):
     plan.kwargs = plan.kwargs if kwargs is None else kwargs
 
 
-def _fake(call, action):
+def _fake(call: Call, action: dict[str, Any]) -> Any:
     if action.get("fake_result_data") is not None:
         return from_data(action["fake_result_data"], action.get("fake_result_serialization_format"))
     if "fake_result" in action:
@@ -247,7 +268,7 @@ def _fake(call, action):
     return None
 
 
-def _exception(call, action):
+def _exception(call: Call, action: dict[str, Any]) -> BaseException:
     name = str(action.get("exception_type") or "Exception")
     message = action.get("exception_message")
     message = "" if message is None else str(message)
@@ -261,7 +282,7 @@ def _exception(call, action):
         return Exception("%s: %s" % (name, message))
 
 
-def _exception_class(name, call):
+def _exception_class(name: str, call: Call) -> type[BaseException] | None:
     """A builtin, a name that the called function itself could use, or `module.Name` of a loaded module."""
     space = getattr(_plain_function(call.function), "__globals__", {})
     module, _, last = name.rpartition(".")
@@ -271,7 +292,7 @@ def _exception_class(name, call):
     return found if isinstance(found, type) and issubclass(found, BaseException) else None
 
 
-def _plain_function(function):
+def _plain_function(function: Any) -> Any:
     function = getattr(function, "__func__", function)
     return getattr(function, "__wrapped__", function)
 
@@ -279,7 +300,7 @@ def _plain_function(function):
 # --- A pause.
 
 
-def _paused(call, answer):
+def _paused(call: Call, answer: Any) -> Generator[Any, Any, Any]:
     """Polls until somebody decides. A server that is gone or talks nonsense lets the call continue."""
     say.verbose("%s is paused" % call.point.name)
     for _ in range(limits.CHAINED_POLLS):
@@ -294,7 +315,7 @@ def _paused(call, answer):
     return answer if isinstance(answer, dict) and answer.get("action") != "poll" else {"action": "continue"}
 
 
-def _interval(answer):
+def _interval(answer: Any) -> float:
     try:
         seconds = float(answer.get("poll_interval_ms", 100)) / 1000
     except (TypeError, ValueError):
@@ -302,7 +323,7 @@ def _interval(answer):
     return min(max(seconds, limits.POLL_PAUSE_SHORTEST_S), limits.POLL_PAUSE_LONGEST_S)
 
 
-def _poll(call, url, interval):
+def _poll(call: Call, url: str, interval: float) -> Generator[Any, Any, Any]:
     held = url + ("&" if "?" in url else "?") + "hold_s=%d" % limits.POLL_HOLD_S
     pause_id = url.split("?")[0].rstrip("/").rsplit("/", 1)[-1]
     wrong, unreachable_since = 0, None
@@ -337,7 +358,7 @@ def _poll(call, url, interval):
             yield Rest(interval)
 
 
-def _evaluations(call, pause_id):
+def _evaluations(call: Call, pause_id: str) -> Generator[Any, Any, Any]:
     """Fetches what somebody wants evaluated here; True when there was anything."""
     found = False
     while call.evals < limits.EVALS_AT_ONCE:
@@ -352,7 +373,7 @@ def _evaluations(call, pause_id):
 # --- After the call.
 
 
-def after(call):
+def after(call: Call) -> Generator[Any, Any, Any]:
     """Tells the server how the call ended, and waits if it is to pause there. Only `continue` can follow."""
     if call.call_id is None:
         return
@@ -367,8 +388,7 @@ def after(call):
     if status != 200 or answer is None:
         _wrong("POST", "/api/call/complete", status, answer)
         return
-    cid = body.get("result_cid") or body.get("exception_cid")
-    runtime.known[cid] = None
+    runtime.known[body.get("result_cid") or body["exception_cid"]] = None
     if answer.get("action") != "poll":
         return
     if call.error is not None and not isinstance(call.error, Exception):
@@ -378,28 +398,28 @@ def after(call):
     yield from _paused(call, answer)
 
 
-def late(call):
+def late(call: Call) -> Generator[Any, Any, Any]:
     """A call that was not announced but is to pause at its end."""
     answer = yield from _start(call)
     if answer is not None:
         yield from after(call)
 
 
-def release(answer):
+def release(answer: Any) -> None:
     url = answer.get("poll_url")
     if isinstance(url, str):
         pause_id = url.split("?")[0].rstrip("/").rsplit("/", 1)[-1]
         runtime.ship.post("/api/paused/%s/continue" % pause_id, {"action": "continue"})
 
 
-def abandon(call, error):
+def abandon(call: Call, error: BaseException) -> None:
     """The call ended while it was paused (Ctrl-C, a cancelled task): the server is told, nobody waits."""
     if call.key is not None:
         call.error = error
         runtime.ship.post("/api/call/complete", end_body(call))
 
 
-def end_body(call):
+def end_body(call: Call) -> dict[str, Any]:
     body = {
         "call_id": call.call_id,
         "idempotency_key": call.key,
@@ -427,7 +447,7 @@ def end_body(call):
     return body
 
 
-def error_texts(error):
+def error_texts(error: BaseException) -> tuple[str, str, str]:
     """`(type, message, traceback)` of an exception as text; never fails."""
     kind = type(error)
     name = kind.__name__ if kind.__module__ == "builtins" else "%s.%s" % (kind.__module__, kind.__qualname__)
@@ -448,7 +468,7 @@ def error_texts(error):
 # --- Trouble.
 
 
-def _answered(ask):
+def _answered(ask: Ask) -> Generator[Any, Any, Any]:
     """`(status, object)`; `(None, None)` when there was no answer."""
     reply = yield ask
     if isinstance(reply, Trouble):
@@ -457,12 +477,12 @@ def _answered(ask):
     return reply
 
 
-def _wrong(method, path, status, answer):
+def _wrong(method: str, path: str, status: int | None, answer: Any) -> None:
     runtime.asked_in_vain(Trouble("%s %s: status %s, %.200r" % (method, path, status, answer)))
     _report("wrong answer to %s %s" % (method, path), status)
 
 
-def _report(summary, status=None):
+def _report(summary: str, status: int | None = None) -> None:
     """The server's list of what went wrong at its clients."""
     runtime.ship.post(
         "/api/report-com-error",

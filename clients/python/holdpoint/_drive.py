@@ -1,5 +1,7 @@
 """Carries out the steps of a call: blocking in a thread, or awaiting in an event loop that is never blocked."""
 
+from __future__ import annotations
+
 import asyncio
 import socket
 import time
@@ -9,8 +11,13 @@ from ._call import Ask, Evaluate, Rest
 from ._http import Gone, Reader, Socket, Trouble, head, prepare, trouble
 from ._runtime import as_object, local, runtime
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Generator
+    from ._settings import Address
 
-def drive(steps):
+
+def drive(steps: Generator[Any, Any, Any]) -> Any:
     """Runs the steps in this thread and returns what they return."""
     reply = None
     was, local.busy = local.busy, True
@@ -24,14 +31,15 @@ def drive(steps):
                 time.sleep(step.seconds)
                 reply = None
             elif kind is Evaluate:
-                reply = _repl.start(step.call, step.request)
+                _repl.start(step.call, step.request)
+                reply = None
     except StopIteration as end:
         return end.value
     finally:
         local.busy = was
 
 
-async def drive_async(steps):
+async def drive_async(steps: Generator[Any, Any, Any]) -> Any:
     """The same for a task. Our own code is short between two awaits; other tasks run meanwhile."""
     loop = asyncio.get_running_loop()
     reply = None
@@ -47,9 +55,11 @@ async def drive_async(steps):
             if kind is Ask:
                 reply = await channel.ask(step)
             elif kind is Rest:
-                reply = await asyncio.sleep(step.seconds)
+                await asyncio.sleep(step.seconds)
+                reply = None
             elif kind is Evaluate:
-                reply = _repl.start(step.call, step.request, loop)
+                _repl.start(step.call, step.request, loop)
+                reply = None
     except StopIteration as end:
         return end.value
     finally:
@@ -59,13 +69,13 @@ async def drive_async(steps):
 class _Channel:
     """A connection for one task, awaited. It ends with the steps: an idle socket would outlive its loop."""
 
-    def __init__(self, loop):
+    def __init__(self, loop: Any) -> None:
         self._loop = loop
-        self._socket = None
+        self._socket: Socket | None = None
         self._reused = False
         self._expired = False
 
-    async def ask(self, step):
+    async def ask(self, step: Any) -> Any:
         # Not `wait_for`: before Python 3.12 it may swallow the cancellation of the task.
         timer = self._loop.call_later(step.timeout, self._expire)
         try:
@@ -83,7 +93,7 @@ class _Channel:
             timer.cancel()
             self._expired = False
 
-    def _expire(self):
+    def _expire(self) -> None:
         """Ends whatever is waited for: the socket then reads as closed."""
         self._expired = True
         if self._socket is not None:
@@ -92,7 +102,7 @@ class _Channel:
             except OSError:
                 pass
 
-    async def _request(self, step):
+    async def _request(self, step: Any) -> Any:
         address = runtime.address
         if address is None:
             raise Trouble("no server", refused=True)
@@ -108,7 +118,7 @@ class _Channel:
             await self._connect(address)
             return await self._exchange(message)
 
-    async def _connect(self, address):
+    async def _connect(self, address: Address) -> None:
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         self._socket = sock = Socket(family, socket.SOCK_STREAM)
         self._reused = False
@@ -116,7 +126,7 @@ class _Channel:
         prepare(sock)
         await self._loop.sock_connect(sock, (address.host, address.port))
 
-    async def _exchange(self, message):
+    async def _exchange(self, message: bytes) -> Any:
         await self._loop.sock_sendall(self._socket, message)
         reader, data = Reader(), b""
         while not reader.feed(data):
@@ -129,7 +139,7 @@ class _Channel:
             self.close()
         return reader.status, as_object(reader.body)
 
-    def close(self):
+    def close(self) -> None:
         sock, self._socket = self._socket, None
         if sock is not None:
             sock.close()

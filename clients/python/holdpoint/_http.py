@@ -4,10 +4,17 @@ The library's own client spends more on parsing headers than our server on the w
 Every request has one deadline for everything; whatever goes wrong is a `Trouble` with a plain reason.
 """
 
+from __future__ import annotations
+
 import socket
 import time
 
 from . import _limits as limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+    from ._settings import Address
 
 
 # An app that has SIGPIPE's default must not end because our server closed a connection.
@@ -18,14 +25,14 @@ _NO_SIGNAL_EVER = getattr(socket, "SO_NOSIGPIPE", None)
 class Socket(socket.socket):
     """For those who send by `send` alone, as an event loop does."""
 
-    def send(self, data, flags=0):
+    def send(self, data: Any, flags: int = 0, /) -> int:
         return super().send(data, flags | NO_SIGNAL)
 
 
 class Trouble(Exception):
     """The server is gone, slow or wrong. `refused` says that nothing listens there."""
 
-    def __init__(self, reason, refused=False, slow=False):
+    def __init__(self, reason: str, refused: bool = False, slow: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.refused = refused
@@ -35,13 +42,21 @@ class Trouble(Exception):
 class Connection:
     """Belongs to one thread. Connects when first used, and again when the server closed an idle connection."""
 
-    def __init__(self, address, token=None):
+    def __init__(self, address: Address, token: str | None = None) -> None:
         self.address = address
         self._token = token
-        self._socket = None
+        self._socket: socket.socket | None = None
         self._rest = b""
 
-    def request(self, method, path, body=None, timeout=limits.ASK_S, again=True, meanwhile=None):
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        timeout: float = limits.ASK_S,
+        again: bool = True,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> tuple[int, bytes]:
         """`(status, body)`; raises `Trouble`.
 
         `again` allows a second try on a connection that was idle too long; `meanwhile` is done while the server works.
@@ -69,11 +84,11 @@ class Connection:
             self.close()
             raise
 
-    def __del__(self):
+    def __del__(self) -> None:
         # Of a thread that ended: closed by hand, or Python warns of a socket that nobody closed.
         self.close()
 
-    def close(self):
+    def close(self) -> None:
         sock, self._socket, self._rest = self._socket, None, b""
         if sock is not None:
             try:
@@ -81,12 +96,15 @@ class Connection:
             except OSError:
                 pass
 
-    def _exchange(self, message, deadline, meanwhile=None):
-        if self._socket is None:
-            self._socket = connect(self.address, deadline)
+    def _exchange(
+        self, message: bytes, deadline: float, meanwhile: Callable[[], None] | None = None
+    ) -> tuple[int, bytes]:
+        sock = self._socket
+        if sock is None:
+            sock = self._socket = connect(self.address, deadline)
         try:
-            self._socket.settimeout(left(deadline))
-            self._socket.sendall(message, NO_SIGNAL)
+            sock.settimeout(left(deadline))
+            sock.sendall(message, NO_SIGNAL)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Gone("the connection was closed") from error
         if meanwhile is not None:
@@ -94,9 +112,9 @@ class Connection:
         reader = Reader()
         data, self._rest = self._rest, b""
         while not reader.feed(data):
-            self._socket.settimeout(left(deadline))
+            sock.settimeout(left(deadline))
             try:
-                data = self._socket.recv(65536)
+                data = sock.recv(65536)
             except ConnectionResetError as error:
                 raise (Gone if reader.untouched else Trouble)("the connection was reset") from error
             if not data:
@@ -112,7 +130,7 @@ class Gone(Trouble):
     """Closed before one byte of the answer came."""
 
 
-def head(address, token, method, path, body):
+def head(address: Address, token: str | None, method: str, path: str, body: bytes | None) -> bytes:
     """The whole request as one piece, so that it leaves as one packet where it fits."""
     lines = "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n" % (method, path, address.port)
     if token:
@@ -124,28 +142,28 @@ def head(address, token, method, path, body):
     return lines.encode("latin-1", "replace") + body
 
 
-def connect(address, deadline):
+def connect(address: Address, deadline: float) -> socket.socket:
     sock = socket.create_connection((address.host, address.port), min(limits.CONNECT_S, left(deadline)))
     prepare(sock)
     return sock
 
 
-def prepare(sock):
+def prepare(sock: Any) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if _NO_SIGNAL_EVER is not None:
         sock.setsockopt(socket.SOL_SOCKET, _NO_SIGNAL_EVER, 1)
 
 
-def left(deadline):
+def left(deadline: float) -> float:
     seconds = deadline - time.monotonic()
     if seconds <= 0:
         raise Trouble("no answer in time", slow=True)
     return seconds
 
 
-def trouble(error, address):
+def trouble(error: BaseException, address: Address | None) -> Trouble:
     if isinstance(error, ConnectionRefusedError):
-        return Trouble("nothing listens at %s" % address.url, refused=True)
+        return Trouble("nothing listens at %s" % (address.url if address is not None else "its address"), refused=True)
     if isinstance(error, (socket.timeout, TimeoutError)):
         return Trouble("no answer in time", slow=True)
     return Trouble("%s: %s" % (type(error).__name__, error))
@@ -154,7 +172,7 @@ def trouble(error, address):
 class Reader:
     """Takes an answer apart as it comes; does no IO. `feed` says whether the answer is whole."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.status = 0
         self.body = b""
         self.rest = b""
@@ -162,10 +180,10 @@ class Reader:
         self.untouched = True
         self._data = b""
         self._headed = False
-        self._length = None
+        self._length: int | None = None
         self._chunked = False
 
-    def feed(self, data):
+    def feed(self, data: bytes) -> bool:
         if data:
             self.untouched = False
             self._data = self._data + data if self._data else data
@@ -181,7 +199,7 @@ class Reader:
         self._finish(self._data[: self._length], self._data[self._length :])
         return True
 
-    def end(self):
+    def end(self) -> None:
         """The server closed the connection."""
         if self.untouched:
             raise Gone("the connection was closed without an answer")
@@ -190,10 +208,10 @@ class Reader:
         self._finish(self._data, b"")
         self.close = True
 
-    def _finish(self, body, rest):
+    def _finish(self, body: Any, rest: Any) -> None:
         self.body, self.rest = body, rest
 
-    def _read_head(self):
+    def _read_head(self) -> bool:
         end = self._data.find(b"\r\n\r\n")
         if end < 0:
             if len(self._data) > limits.HEAD_BYTES or not b"HTTP/1.".startswith(self._data[:7]):
@@ -211,7 +229,7 @@ class Reader:
         self._read_fields(lines[1:], words[0])
         return True
 
-    def _read_fields(self, lines, version):
+    def _read_fields(self, lines: Any, version: Any) -> None:
         self.close = version == b"HTTP/1.0"
         for line in lines:
             name, _, value = line.partition(b":")
@@ -227,8 +245,9 @@ class Reader:
         if self.status in (204, 304):
             self._length, self._chunked = 0, False
 
-    def _read_chunks(self):
-        body, at = [], 0
+    def _read_chunks(self) -> bool:
+        body: list[bytes] = []
+        at = 0
         while True:
             line = self._data.find(b"\r\n", at)
             if line < 0:

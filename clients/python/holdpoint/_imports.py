@@ -6,6 +6,8 @@ What is no `def` (an alias, a C function) is wrapped after the import, and only 
 The program file itself is reached by a path hook: the interpreter asks for an importer of it before it runs it.
 """
 
+from __future__ import annotations
+
 import ast
 import builtins
 import importlib.machinery
@@ -13,19 +15,23 @@ import os
 import sys
 
 from . import _say as say
-from ._watched import parse
+from ._watched import Pattern, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DECORATOR = "__holdpoint_watch__"
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-_patterns = []
-_wrapped = set()
+_patterns: list[Pattern] = []
+_wrapped: set[str] = set()
 # True while the client itself is imported: modules that it imports wait here for it.
 _loading = False
-_waiting = []
+_waiting: list[tuple[Any, str]] = []
 
 
-def install(text):
+def install(text: str) -> None:
     """Watches from now on. What is imported already is wrapped where it stands."""
     global _patterns
     first = not _patterns
@@ -33,18 +39,18 @@ def install(text):
     if not first or not _patterns:
         return
     setattr(builtins, _DECORATOR, _decorator)
-    sys.meta_path.insert(0, _Finder())
+    sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]
     sys.path_hooks.insert(0, _script_hook)
     for name in list(sys.modules):
         if name != "__main__" and not name.startswith("holdpoint"):
             _wrap_named(sys.modules.get(name), name)
 
 
-def watches_module(name):
+def watches_module(name: str) -> bool:
     return any(pattern.names_module(name) for pattern in _patterns)
 
 
-def watches(modules, qualname):
+def watches(modules: Any, qualname: str) -> bool:
     return any(
         pattern.names_function(qualname) and any(pattern.names_module(name) for name in modules)
         for pattern in _patterns
@@ -54,7 +60,7 @@ def watches(modules, qualname):
 # --- Compiling with one decorator more.
 
 
-def transformed(source, path, module, aliases=(), before=""):
+def transformed(source: Any, path: str, module: Any, aliases: tuple[Any, ...] = (), before: Any = "") -> Any:
     """The code of a module with its watched functions wrapped; `before` runs first in it."""
     tree = ast.parse(source, path)
     at = _opening(tree.body)
@@ -64,11 +70,11 @@ def transformed(source, path, module, aliases=(), before=""):
 
 
 class _Decorating:
-    def __init__(self, module, names):
+    def __init__(self, module: Any, names: Any) -> None:
         self._module = module
         self._names = names
 
-    def visit_body(self, body, prefix):
+    def visit_body(self, body: Any, prefix: Any) -> None:
         for node in body:
             if isinstance(node, _FUNCTIONS):
                 self._function(node, prefix + node.name)
@@ -81,7 +87,7 @@ class _Decorating:
                 for handler in getattr(node, "handlers", None) or ():
                     self.visit_body(handler.body, prefix)
 
-    def _function(self, node, qualname):
+    def _function(self, node: Any, qualname: str) -> None:
         name = node.name
         if name[:2] == "__" == name[-2:] and name != "__call__":
             # Special methods run in the middle of anything, `__init__` with an object that is not one yet:
@@ -96,13 +102,14 @@ class _Decorating:
             keywords=[],
         )
         # On the line of the `def`, so that the function still begins where it began.
+        part: Any
         for part in ast.walk(call):
             part.lineno = part.end_lineno = node.lineno
             part.col_offset = part.end_col_offset = node.col_offset
         node.decorator_list.append(call)
 
 
-def _opening(body):
+def _opening(body: Any) -> int:
     """How many statements must stay first: the docstring and what is imported from the future."""
     count = 0
     for node in body:
@@ -113,12 +120,12 @@ def _opening(body):
     return count
 
 
-def _is_overload(decorator):
+def _is_overload(decorator: Any) -> bool:
     return getattr(decorator, "attr", getattr(decorator, "id", None)) == "overload"
 
 
-def _decorator(module, qualname):
-    def wrap_one(function):
+def _decorator(module: Any, qualname: str) -> Any:
+    def wrap_one(function: Any) -> Any:
         try:
             return _wrap(function, "%s:%s" % (module, qualname))
         except Exception as error:
@@ -128,7 +135,7 @@ def _decorator(module, qualname):
     return wrap_one
 
 
-def _load():
+def _load() -> None:
     """The client itself is loaded by the first function that is watched, not by every Python process."""
     global _loading
     _loading = True
@@ -140,7 +147,7 @@ def _load():
         _wrap_named(*_waiting.pop())
 
 
-def _wrap(function, name):
+def _wrap(function: Any, name: str) -> Any:
     if _loading:
         raise RuntimeError("the client itself needs its module")
     if "holdpoint._api" not in sys.modules:
@@ -164,9 +171,10 @@ def _wrap(function, name):
 class _Finder:
     """Lets the others find, and changes how a watched module is loaded."""
 
-    def find_spec(self, fullname, path=None, target=None):
+    def find_spec(self, fullname: str, path: str | None = None, target: Any = None) -> Any:
         if fullname.startswith("holdpoint") or not watches_module(fullname):
             return None
+        finder: Any
         for finder in sys.meta_path:
             if finder is self or not hasattr(finder, "find_spec"):
                 continue
@@ -179,7 +187,7 @@ class _Finder:
         return None
 
 
-def _watched_loader(loader):
+def _watched_loader(loader: Any) -> Any:
     if type(loader) is importlib.machinery.SourceFileLoader:
         return _SourceLoader(loader.name, loader.path)
     if loader is not None and hasattr(loader, "exec_module"):
@@ -188,7 +196,7 @@ def _watched_loader(loader):
 
 
 class _SourceLoader(importlib.machinery.SourceFileLoader):
-    def get_code(self, fullname):
+    def get_code(self, fullname: str) -> Any:
         path = self.get_filename(fullname)
         try:
             return transformed(self.get_data(path), path, self.name)
@@ -196,7 +204,7 @@ class _SourceLoader(importlib.machinery.SourceFileLoader):
             # Its own error is what the app would see without us.
             return super().get_code(fullname)
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         super().exec_module(module)
         _wrap_named(module, self.name)
 
@@ -204,22 +212,22 @@ class _SourceLoader(importlib.machinery.SourceFileLoader):
 class _Loader:
     """Any other way to load a module: as it is, and the functions that were named are wrapped afterwards."""
 
-    def __init__(self, loader):
+    def __init__(self, loader: Any) -> None:
         self._loader = loader
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         return self._loader.create_module(spec)
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         self._loader.exec_module(module)
         module.__loader__ = self._loader
         _wrap_named(module, module.__name__)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
 
 
-def _wrap_named(module, name):
+def _wrap_named(module: Any, name: str) -> None:
     """What was named by itself and is no `def` of a source that was compiled here."""
     if module is None:
         return
@@ -248,7 +256,7 @@ def _wrap_named(module, name):
 # --- The program file.
 
 
-def _script_hook(path):
+def _script_hook(path: str) -> Any:
     """Called by the interpreter with the file it is about to run; any other entry of the path is not ours."""
     if path.endswith((".zip", ".egg", ".whl")) or not os.path.isfile(path) or not watches_main(path):
         raise ImportError
@@ -259,35 +267,35 @@ def _script_hook(path):
     return _ScriptFinder(path)
 
 
-def watches_main(path):
+def watches_main(path: str) -> bool:
     return watches_module("__main__") or watches_module(stem(path))
 
 
-def stem(path):
+def stem(path: str) -> str:
     # By hand: the functions of `os.path` may be watched themselves.
     name = path.replace("\\", "/").rpartition("/")[2]
     return name.rpartition(".")[0] or name
 
 
 class _ScriptFinder:
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self._path = path
 
-    def find_spec(self, fullname, target=None):
+    def find_spec(self, fullname: str, target: Any = None) -> Any:
         if fullname != "__main__":
             return None
-        return importlib.machinery.ModuleSpec("__main__", self, origin=self._path)
+        return importlib.machinery.ModuleSpec("__main__", self, origin=self._path)  # type: ignore[arg-type]
 
-    def invalidate_caches(self):
+    def invalidate_caches(self) -> None:
         pass
 
-    def create_module(self, spec):
+    def create_module(self, spec: Any) -> Any:
         return None
 
-    def exec_module(self, module):
+    def exec_module(self, module: Any) -> None:
         raise ImportError("only run as the program")
 
-    def get_code(self, fullname):
+    def get_code(self, fullname: str) -> Any:
         """Also puts right what differs from a plain start: the first entry of the path and a few names."""
         path = self._path
         with open(path, "rb") as file:

@@ -1,10 +1,16 @@
 """What a function is called here: its own name, and `Class.method` for a method."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def name_of(target):
+
+def name_of(target: Any) -> str:
     """The name of a callable: `load`, `Cart.total`, `Model.__call__`."""
     while isinstance(target, functools.partial):
         target = target.func
@@ -14,7 +20,7 @@ def name_of(target):
     return last_part(name)
 
 
-def owner_name(target):
+def owner_name(target: Any) -> str:
     """What an object's methods are called after."""
     if inspect.ismodule(target):
         return target.__name__
@@ -22,6 +28,6 @@ def owner_name(target):
     return last_part(kind.__qualname__)
 
 
-def last_part(qualname):
+def last_part(qualname: str) -> str:
     """`outer.<locals>.Inner.method` is `Inner.method`: where it was defined is no part of its name."""
     return qualname.rsplit("<locals>.", 1)[-1]

@@ -3,7 +3,13 @@
 `decide` is the table of the protocol, the same that the server has: pure, and tested against it.
 """
 
+from __future__ import annotations
+
 import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PAUSES_BEFORE = frozenset(("stop", "stop_exception"))
 PAUSES_AFTER_SUCCESS = frozenset(("stop", "stop_exception"))
@@ -15,14 +21,16 @@ class State:
 
     __slots__ = ("callpoints", "default", "server", "version")
 
-    def __init__(self, version=None, server=None, default="stop", callpoints=None):
+    def __init__(
+        self, version: Any = None, server: Any = None, default: str = "stop", callpoints: dict[str, Any] | None = None
+    ) -> None:
         self.version = version
         self.server = server
         self.default = default
         self.callpoints = callpoints or {}
 
 
-def decide(state, name):
+def decide(state: State, name: str) -> tuple[bool, bool, bool, bool]:
     """`(before, after success, after exception, replaced)`: whether a call of this name pauses there."""
     callpoint = state.callpoints.get(name)
     if not isinstance(callpoint, dict):
@@ -48,22 +56,22 @@ class Point:
 
     __slots__ = ("name", "name_json", "signature", "function", "kind", "on", "asks", "traps", "alias", "told", "heavy")
 
-    def __init__(self, name, kind, alias=None):
+    def __init__(self, name: str, kind: Any, alias: str | None = None) -> None:
         self.name = name
         self.name_json = json.dumps(name)
         self.kind = kind
         self.alias = alias
-        self.function = None
-        self.signature = None
+        self.function: Any = None
+        self.signature: str | None = None
         # What the server was last told of this function, so that it is told once.
-        self.told = None
+        self.told: tuple[Any, str | None] | None = None
         self.on = False
         self.asks = False
         self.traps = False
         # Whether the values of its last recorded call took long to capture.
         self.heavy = False
 
-    def obey(self, state, on, reachable):
+    def obey(self, state: State, on: bool, reachable: bool) -> None:
         """Without a server nothing can pause, so nothing asks."""
         before, success, exception, replaced = decide(state, self.name)
         self.asks = reachable and (before or success or replaced)

@@ -5,6 +5,8 @@ A proxy has a class of its own for each type, with exactly the special methods o
 `hash` go straight to the object: they run in the middle of anything.
 """
 
+from __future__ import annotations
+
 import inspect
 import time
 import types
@@ -13,6 +15,12 @@ import weakref
 from ._names import owner_name
 from ._runtime import local, runtime
 from ._wrap import call_coroutine, call_plain, _frame
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from types import FrameType
+    from ._points import Point
 
 # Recorded as calls.
 _RECORDED = (
@@ -42,7 +50,7 @@ class Proxy:
 
     __slots__ = ("_hp_target", "_hp_name", "_hp_methods", "__weakref__")
 
-    def __getattribute__(self, name):
+    def __getattribute__(self, name: str) -> Any:
         if name[:4] == "_hp_" or name == "__mro_entries__":
             return _get(self, name)
         target = _get(self, "_hp_target")
@@ -58,24 +66,24 @@ class Proxy:
             return value
         return _method(self, target, name, value)
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         setattr(_get(self, "_hp_target"), name, value)
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         delattr(_get(self, "_hp_target"), name)
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> Any:
         return _get(self, "_hp_target").__reduce_ex__(protocol)
 
-    @property
-    def __class__(self):
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
         return type(_get(self, "_hp_target"))
 
 
 _REDUCERS = ("__reduce__", "__reduce_ex__", "__getstate__")
 
 
-def make(target, alias=None):
+def make(target: Any, alias: str | None = None) -> Any:
     kind = _class_for(type(target))
     proxy = object.__new__(kind)
     object.__setattr__(proxy, "_hp_target", target)
@@ -85,15 +93,15 @@ def make(target, alias=None):
     return proxy
 
 
-def is_proxy(value):
+def is_proxy(value: Any) -> bool:
     return issubclass(type(value), Proxy)
 
 
-def target_of(proxy):
+def target_of(proxy: Any) -> Any:
     return _get(proxy, "_hp_target")
 
 
-def _method(proxy, target, name, value):
+def _method(proxy: Any, target: Any, name: str, value: Any) -> Any:
     """The recorded form of a method, made once for each function behind it."""
     methods = _get(proxy, "_hp_methods")
     function = getattr(value, "__func__", value)
@@ -101,16 +109,17 @@ def _method(proxy, target, name, value):
     if known is not None and known[0] is function:
         return known[1]
     point = runtime.point("%s.%s" % (_get(proxy, "_hp_name"), name), value, "method")
+    holdpoint_method: Any
     if inspect.iscoroutinefunction(value):
 
-        async def holdpoint_method(*args, **kwargs):
+        async def holdpoint_method(*args, **kwargs):  # type: ignore[no-untyped-def]
             if not point.on or local.busy:
                 return await value(*args, **kwargs)
             return _same(proxy, target, await call_coroutine(point, value, args, kwargs, _frame(1), target))
 
     else:
 
-        def holdpoint_method(*args, **kwargs):
+        def holdpoint_method(*args, **kwargs):  # type: ignore[no-untyped-def]
             if not point.on or local.busy:
                 return value(*args, **kwargs)
             return _same(proxy, target, call_plain(point, value, args, kwargs, _frame(1), target))
@@ -124,12 +133,12 @@ def _method(proxy, target, name, value):
     return holdpoint_method
 
 
-def _same(proxy, target, result):
+def _same(proxy: Any, target: Any, result: Any) -> Any:
     """`return self` stays wrapped."""
     return proxy if result is target else result
 
 
-def _missing(proxy, name, error):
+def _missing(proxy: Any, name: str, error: BaseException) -> None:
     """An attribute that the app asked for and that is not there. Probes for private names say nothing."""
     if local.busy or name[:1] == "_" or not runtime.recording or not runtime.on:
         return
@@ -151,7 +160,7 @@ def _missing(proxy, name, error):
     )
 
 
-def _tell_methods(proxy, target, alias):
+def _tell_methods(proxy: Any, target: Any, alias: str | None) -> None:
     prefix = _get(proxy, "_hp_name")
     if callable(target):
         name = prefix if isinstance(target, type) else "%s.__call__" % prefix
@@ -169,18 +178,22 @@ def _tell_methods(proxy, target, alias):
 
 # --- The class of a proxy.
 
-_classes = weakref.WeakKeyDictionary()
+_classes: weakref.WeakKeyDictionary[type, Any] = weakref.WeakKeyDictionary()
 
 
-def _class_for(kind):
+def _class_for(kind: Any) -> Any:
     found = _classes.get(kind)
     if found is None:
-        members = {"__slots__": ()}
+        members: dict[str, Any] = {"__slots__": ()}
         for name in _RECORDED:
             if hasattr(kind, name):
                 members[name] = _recorded(name)
         for name in _HANDED_ON:
-            if getattr(kind, name, None) is not getattr(object, name, None) or name in ("__str__", "__repr__", "__eq__"):
+            if getattr(kind, name, None) is not getattr(object, name, None) or name in (
+                "__str__",
+                "__repr__",
+                "__eq__",
+            ):
                 members[name] = _handed_on(name)
         members.setdefault("__hash__", _handed_on("__hash__"))
         if getattr(kind, "__hash__", None) is None:
@@ -191,8 +204,8 @@ def _class_for(kind):
     return found
 
 
-def _recorded(name):
-    def special(self, *args, **kwargs):
+def _recorded(name: str) -> Any:
+    def special(self, *args, **kwargs):  # type: ignore[no-untyped-def]
         target = _get(self, "_hp_target")
         function = getattr(type(target), name)
         prefix = _get(self, "_hp_name")
@@ -213,7 +226,9 @@ def _recorded(name):
     return special
 
 
-def _called(proxy, point, target, args, kwargs, frame):
+def _called(
+    proxy: Any, point: Point, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None
+) -> Any:
     if not point.on or local.busy:
         return target(*args, **kwargs)
     if inspect.iscoroutinefunction(getattr(type(target), "__call__", None)):
@@ -221,10 +236,10 @@ def _called(proxy, point, target, args, kwargs, frame):
     return call_plain(point, target, args, kwargs, frame)
 
 
-def _handed_on(name):
-    def special(self, *args):
+def _handed_on(name: str) -> Any:
+    def special(self, *args):  # type: ignore[no-untyped-def]
         target = _get(self, "_hp_target")
-        args = [target_of(value) if is_proxy(value) else value for value in args]
+        args = tuple([target_of(value) if is_proxy(value) else value for value in args])
         if name in ("__dir__", "__format__", "__reduce__") or not hasattr(type(target), name):
             return getattr(target, name)(*args)
         return _same(self, target, getattr(type(target), name)(target, *args))

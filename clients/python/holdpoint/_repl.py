@@ -8,6 +8,8 @@ Each evaluation runs in a thread of its own, in the context of the paused call, 
 still notices a decision; an expression with `await` runs in the paused task's loop.
 """
 
+from __future__ import annotations
+
 import ast
 import asyncio
 import builtins
@@ -26,8 +28,13 @@ from ._call import _plain_function
 from ._runtime import runtime, start_thread
 from ._values import base64_of, cid_of, to_pickle
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from ._call import Call
 
-def start(call, request, loop=None):
+
+def start(call: Call, request: dict[str, Any], loop: Any = None) -> None:
     """Begins an evaluation and returns at once. Its result is posted when it is there."""
     call.evals += 1
     job = _Job(call, request, loop)
@@ -39,7 +46,7 @@ def start(call, request, loop=None):
 
 
 class _Job:
-    def __init__(self, call, request, loop):
+    def __init__(self, call: Call, request: dict[str, Any], loop: Any) -> None:
         self.call = call
         self.request = request
         self.loop = loop
@@ -47,10 +54,10 @@ class _Job:
         self.session = str(request.get("session_id"))
         self.output = io.StringIO()
 
-    def run(self):
+    def run(self) -> None:
         """Waits for the evaluation in another thread, so that one that never ends is still answered."""
         try:
-            done = queue.SimpleQueue()
+            done: queue.SimpleQueue[Any] = queue.SimpleQueue()
             start_thread(lambda: self._evaluate(done))
             try:
                 outcome = done.get(timeout=limits.EVAL_S)
@@ -60,7 +67,7 @@ class _Job:
         finally:
             self.call.evals -= 1
 
-    def post(self, **outcome):
+    def post(self, **outcome: Any) -> None:
         body = {
             "eval_id": self.request.get("eval_id"),
             "session_id": self.request.get("session_id"),
@@ -71,13 +78,13 @@ class _Job:
         # Whatever the server answers: who asked has an answer or has given up.
         runtime.ask("POST", "/api/call/repl-result", json.dumps(body).encode())
 
-    def _evaluate(self, done):
+    def _evaluate(self, done: Any) -> None:
         try:
             done.put(self.context.run(self._evaluate_here))
         except BaseException as error:
             done.put({"error": _error_text(error)})
 
-    def _evaluate_here(self):
+    def _evaluate_here(self) -> Any:
         source = str(self.request.get("expr") or "")
         try:
             if codeop.compile_command(source, "<repl>", "exec") is None:
@@ -102,12 +109,10 @@ class _Job:
         outcome = {"result": text[: limits.EVAL_CHARS]}
         if value is not None:
             data = to_pickle(value, with_dill=True)
-            outcome.update(
-                result_cid=cid_of(data), result_data=base64_of(data), result_serialization_format="dill"
-            )
+            outcome.update(result_cid=cid_of(data), result_data=base64_of(data), result_serialization_format="dill")
         return outcome
 
-    def _run(self, source, space):
+    def _run(self, source: Any, space: Any) -> Any:
         """`(value, whether it was an expression)`."""
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         try:
@@ -126,7 +131,7 @@ class _Job:
             waiting.cancel()
 
 
-def _has_await(source):
+def _has_await(source: Any) -> bool:
     try:
         compile(source, "<repl>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     except (SyntaxError, ValueError):
@@ -134,7 +139,7 @@ def _has_await(source):
     return "await" in source or "async" in source
 
 
-def names(call):
+def names(call: Call) -> Any:
     """The names of a paused call, as one dict: nested scopes of an expression see only globals."""
     function = _plain_function(call.function)
     frame = call.frame
@@ -151,7 +156,7 @@ def names(call):
     return space
 
 
-def _closed_over(function):
+def _closed_over(function: Any) -> Any:
     cells = getattr(function, "__closure__", None) or ()
     found = {}
     for name, cell in zip(getattr(getattr(function, "__code__", None), "co_freevars", ()), cells):
@@ -162,7 +167,7 @@ def _closed_over(function):
     return found
 
 
-def _parameters(call):
+def _parameters(call: Call) -> Any:
     try:
         bound = inspect.signature(call.function).bind(*call.args, **call.kwargs)
         bound.apply_defaults()
@@ -175,7 +180,7 @@ def _parameters(call):
     return found
 
 
-def _error_text(error):
+def _error_text(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return "SyntaxError: %s (<repl>, line %s)" % (error.msg, error.lineno)
     try:
@@ -187,29 +192,29 @@ def _error_text(error):
 class _Captured:
     """What this thread prints goes to the person who asked; other threads print as before."""
 
-    def __init__(self, output):
+    def __init__(self, output: Any) -> None:
         self._output = output
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         _install()
         _routes[threading.get_ident()] = self._output
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         _routes.pop(threading.get_ident(), None)
         if not _routes:
             _uninstall()
 
 
-_routes = {}
+_routes: dict[int, Any] = {}
 
 
 class _Router:
     """Stands in for `sys.stdout` or `sys.stderr` while something is evaluated."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: Any) -> None:
         self.stream = stream
 
-    def write(self, text):
+    def write(self, text: str) -> Any:
         output = _routes.get(threading.get_ident())
         if output is None:
             return self.stream.write(text)
@@ -217,18 +222,18 @@ class _Router:
             output.write(text)
         return len(text)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
-def _install():
+def _install() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, _Router):
             setattr(sys, name, _Router(stream))
 
 
-def _uninstall():
+def _uninstall() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, _Router):

@@ -6,6 +6,8 @@ on a dict, a deque or a `SimpleQueue`, because a finalizer or a signal handler o
 this client again in the middle of anything.
 """
 
+from __future__ import annotations
+
 import _thread
 import atexit
 import inspect
@@ -26,6 +28,12 @@ from ._ship import Shipper
 from ._values import weight
 from ._version import VERSION
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn, Callable
+    from ._settings import Address
+    from ._watch import Watcher
+
 CLIENT = "holdpoint-python/" + VERSION
 
 
@@ -33,30 +41,30 @@ class _Local(threading.local):
     """What belongs to one thread. `busy` means that our own code runs: calls then pass unseen."""
 
     busy = False
-    connection = None
-    thread = None
+    connection: Connection | None = None
+    thread: tuple[int, str] | None = None
 
 
 local = _Local()
 
 
 class Runtime:
-    def __init__(self):
-        self.mode = None
-        self.points = {}
+    def __init__(self) -> None:
+        self.mode: str | None = None
+        self.points: dict[str, Point] = {}
         self.state = State()
         self.reachable = False
         self.recording = False
-        self.configured = None
-        self.address = None
+        self.configured: Address | None = None
+        self.address: Address | None = None
         self.token = os.environ.get("HOLDPOINT_TOKEN") or None
         self.epoch = 0
         # CIDs that the server is known to have: it said so by taking them.
-        self.known = {}
+        self.known: dict[str, None] = {}
         self.ship = Shipper(self)
         self._reset_identity()
         self._running = False
-        self._watcher = None
+        self._watcher: Watcher | None = None
         self._starting = threading.Lock()
         self._hooked = False
         self.first_state = threading.Event()
@@ -64,10 +72,10 @@ class Runtime:
     # --- Starting and stopping.
 
     @property
-    def on(self):
+    def on(self) -> bool:
         return self.mode in ("ON", "VERBOSE")
 
-    def switch(self, mode):
+    def switch(self, mode: str) -> None:
         if self.on and mode == "OFF":
             self._stop()
         self.mode = mode
@@ -79,13 +87,13 @@ class Runtime:
                 self.lost(Trouble("no answer in time", slow=True), find_server(self.configured), 0.0)
         self.spread()
 
-    def configure(self, server_url=None, token=None):
+    def configure(self, server_url: str | None = None, token: str | None = None) -> None:
         if server_url is not None:
             self.configured = parse_url(server_url)
         if token is not None:
             self.token = token
 
-    def ensure_running(self):
+    def ensure_running(self) -> None:
         """Starts the threads once per process; called again by a forked child."""
         if self._running or not self.on or not self._starting.acquire(False):
             return
@@ -103,7 +111,7 @@ class Runtime:
         finally:
             self._starting.release()
 
-    def _stop(self):
+    def _stop(self) -> None:
         """Ends the threads after what they have at hand; what is recorded later has others."""
         self.flush()
         ending = self.ship
@@ -112,7 +120,7 @@ class Runtime:
         self.ship = Shipper(self)
         ending.wake()
 
-    def _hook(self):
+    def _hook(self) -> None:
         if self._hooked:
             return
         self._hooked = True
@@ -124,7 +132,7 @@ class Runtime:
         # Children of fork often end by `os._exit`, which skips everything that is registered.
         leave = os._exit
 
-        def _exit(status):
+        def _exit(status: int) -> NoReturn:
             try:
                 self.flush()
             finally:
@@ -132,7 +140,7 @@ class Runtime:
 
         os._exit = _exit
 
-    def flush(self, timeout=limits.FLUSH_S):
+    def flush(self, timeout: float = limits.FLUSH_S) -> bool:
         """Ships what is waiting; False when that did not succeed in time."""
         if not self._running:
             return True
@@ -144,7 +152,7 @@ class Runtime:
         finally:
             local.busy = was
 
-    def _after_fork(self):
+    def _after_fork(self) -> None:
         """The child has our memory but not our threads, and its own name. The parent ships what was waiting."""
         self.epoch += 1
         self._running = False
@@ -163,14 +171,14 @@ class Runtime:
         if self.on:
             self.ensure_running()
 
-    def _reset_identity(self):
+    def _reset_identity(self) -> None:
         self.pid = os.getpid()
         self.start_time = time.time()
         self._calls = itertools.count(1)
         self._quiet_until = 0.0
         self._quiet_s = limits.QUIET_FIRST_S
 
-    def describe(self):
+    def describe(self) -> dict[str, Any]:
         """What a person wants to know of this process."""
         return {
             "argv": [str(word)[:200] for word in list(getattr(sys, "argv", []))[:20]],
@@ -181,13 +189,13 @@ class Runtime:
             "client": CLIENT,
         }
 
-    def call_key(self):
+    def call_key(self) -> str:
         """Names one call of one process, so that a request sent twice is taken once."""
         return "%d-%.6f-%d" % (self.pid, self.start_time, next(self._calls))
 
     # --- What is wrapped.
 
-    def point(self, name, function, kind, alias=None):
+    def point(self, name: str, function: Any, kind: Any, alias: str | None = None) -> Point:
         """The point of this name. `replace` means the function that was wrapped last under it."""
         known = self.points.get(name)
         if known is not None and known.function is function:
@@ -200,7 +208,7 @@ class Runtime:
         self.announce(known)
         return known
 
-    def announce(self, point):
+    def announce(self, point: Point) -> None:
         """Tells the server of a function. It is not made a callpoint: nothing stops that nobody asked to stop."""
         # A server that is found later is told of everything then.
         told = (self.state.server, point.signature)
@@ -235,14 +243,14 @@ class Runtime:
             },
         )
 
-    def spread(self):
+    def spread(self) -> None:
         """Every point obeys what is known now."""
         for point in list(self.points.values()):
             point.obey(self.state, self.recording and self.on, self.reachable and self.on)
 
     # --- What the watcher learns.
 
-    def learned(self, state, address):
+    def learned(self, state: State, address: Address) -> None:
         another = state.server != self.state.server
         self.address = address
         self.state = state
@@ -255,7 +263,7 @@ class Runtime:
         self.first_state.set()
         say.forget("gone")
 
-    def lost(self, trouble, address, seconds):
+    def lost(self, trouble: Trouble, address: Address, seconds: float) -> None:
         """The server cannot be reached for this long: nothing pauses, and soon nothing is captured."""
         self.reachable = False
         # In a forked child the parent's last state holds for as long.
@@ -277,16 +285,16 @@ class Runtime:
 
     # --- What capturing costs.
 
-    def overspent(self):
+    def overspent(self) -> bool:
         """Whether heavy captures have cost the app more than their share of its time."""
         return weight.seconds > limits.HEAVY_FREE_S + limits.HEAVY_SHARE * (time.time() - self.start_time)
 
     # --- Asking.
 
-    def may_ask(self):
+    def may_ask(self) -> bool:
         return self.reachable and time.monotonic() >= self._quiet_until
 
-    def asked_in_vain(self, trouble):
+    def asked_in_vain(self, trouble: Trouble) -> None:
         """A server that is slow or wrong must not slow every call down."""
         self._quiet_until = time.monotonic() + self._quiet_s
         self._quiet_s = min(2 * self._quiet_s, limits.QUIET_LONGEST_S)
@@ -296,10 +304,10 @@ class Runtime:
             % trouble.reason,
         )
 
-    def answered(self):
+    def answered(self) -> None:
         self._quiet_s = limits.QUIET_FIRST_S
 
-    def ask(self, method, path, body=None, timeout=limits.ASK_S):
+    def ask(self, method: str, path: str, body: Any = None, timeout: float = limits.ASK_S) -> Any:
         """`(status, object or None)` or a `Trouble`, by this thread's own connection."""
         try:
             status, answer = self.connection().request(method, path, body, timeout)
@@ -307,7 +315,7 @@ class Runtime:
             return trouble
         return status, as_object(answer)
 
-    def connection(self):
+    def connection(self) -> Connection:
         address = self.address or find_server(self.configured)
         known = local.connection
         if known is None or not address.same(known.address):
@@ -317,7 +325,7 @@ class Runtime:
         return known
 
 
-def signature_of(function):
+def signature_of(function: Any) -> str | None:
     """As text; None where there is none. The text holds the `repr` of defaults, which is the app's code."""
     was, local.busy = local.busy, True
     try:
@@ -328,7 +336,7 @@ def signature_of(function):
         local.busy = was
 
 
-def as_object(body):
+def as_object(body: Any) -> dict[str, Any] | None:
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
@@ -336,7 +344,7 @@ def as_object(body):
     return found if isinstance(found, dict) else None
 
 
-def thread_of():
+def thread_of() -> tuple[int, str]:
     """`(id, name)` of this thread, asked once: a thread that is renamed later keeps its first name here."""
     known = local.thread
     if known is None:
@@ -348,7 +356,7 @@ def thread_of():
     return known
 
 
-def task_of():
+def task_of() -> str | None:
     """The name of the running asyncio task, if one runs here."""
     events = sys.modules.get("asyncio.events")
     if events is None:
@@ -363,21 +371,23 @@ def task_of():
         return None
 
 
-def start_thread(run):
+def start_thread(run: Callable[[], None]) -> None:
     """A thread that the app does not see: one that joins every thread it finds must not wait for ours."""
     _thread.start_new_thread(_quietly, (run,))
 
 
-def _quietly(run):
+def _quietly(run: Callable[[], None]) -> None:
     """A thread of ours never prints a traceback into the app's terminal, and records nothing of itself."""
     local.busy = True
     try:
         run()
     except Exception as error:
-        say.once("thread", "an error of the client itself: %s: %s; calls are not recorded" % (type(error).__name__, error))
+        say.once(
+            "thread", "an error of the client itself: %s: %s; calls are not recorded" % (type(error).__name__, error)
+        )
 
 
-def _cwd():
+def _cwd() -> str | None:
     try:
         return os.getcwd()
     except OSError:

@@ -1,9 +1,15 @@
 """Where the server is, and which mode the environment asks for."""
 
+from __future__ import annotations
+
 import os
 import shlex
 import stat
 from urllib.parse import urlsplit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Iterator
 
 MODES = ("ON", "OFF", "VERBOSE")
 DEFAULT_PORT = 5174
@@ -15,28 +21,28 @@ class Address:
 
     __slots__ = ("host", "port", "whence", "wrong")
 
-    def __init__(self, host, port, whence, wrong=None):
+    def __init__(self, host: str, port: int, whence: str, wrong: str | None = None) -> None:
         self.host = host
         self.port = port
         self.whence = whence
         self.wrong = wrong
 
     @property
-    def url(self):
+    def url(self) -> str:
         host = "[%s]" % self.host if ":" in self.host else self.host
         return "http://%s:%d" % (host, self.port)
 
-    def same(self, other):
+    def same(self, other: Any) -> bool:
         return other is not None and (self.host, self.port) == (other.host, other.port)
 
 
-def parse_url(url, whence="configure_debug"):
+def parse_url(url: str, whence: str = "configure_debug") -> Address:
     """Only loopback: what is recorded and what is evaluated is nobody else's business."""
     try:
         parts = urlsplit(url)
         scheme, host, port = parts.scheme, parts.hostname, parts.port
     except (ValueError, TypeError, AttributeError):
-        scheme = host = port = None
+        scheme, host, port = "", None, None
     if scheme != "http" or host not in LOOPBACK or port == 0:
         raise ValueError(
             "the server URL must be http://localhost, http://127.0.0.1 or http://[::1] with a port, not %.200r" % (url,)
@@ -45,7 +51,7 @@ def parse_url(url, whence="configure_debug"):
     return Address("127.0.0.1" if host == "localhost" else host, port or 80, whence)
 
 
-def url_of_environment(url, whence):
+def url_of_environment(url: str, whence: str) -> Address:
     """A wrong address in the environment must not end the app, nor lead it to a server that nobody meant."""
     try:
         return parse_url(url, whence)
@@ -53,7 +59,7 @@ def url_of_environment(url, whence):
         return Address("", 0, whence, wrong=str(error))
 
 
-def find_server(configured=None):
+def find_server(configured: Address | None = None) -> Address:
     """The server to talk to now: a restarted one may have another port, so this is asked at each connect."""
     if configured is not None:
         return configured
@@ -68,7 +74,7 @@ def find_server(configured=None):
     return Address("127.0.0.1", DEFAULT_PORT, "the default port")
 
 
-def port_files():
+def port_files() -> Iterator[str]:
     """In the order they are looked at: what was set by hand comes before what is merely there."""
     env = os.environ
     if env.get("CIDELDILL_PORT_FILE"):
@@ -83,7 +89,7 @@ def port_files():
         yield os.path.expanduser("~/.cideldill/port")
 
 
-def read_port(path):
+def read_port(path: str) -> int | None:
     """Not by `open`, which the app may have replaced, and without waiting for the writer of a pipe."""
     try:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -98,7 +104,7 @@ def read_port(path):
     return port if 0 < port < 65536 else None
 
 
-def environment_mode():
+def environment_mode() -> tuple[str, str | None]:
     """`(mode, server URL or None)` from `$HOLDPOINT` or `$CIDELDILL`: `MODE [SERVER_URL …]`."""
     for name in ("HOLDPOINT", "CIDELDILL"):
         try:

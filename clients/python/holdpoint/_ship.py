@@ -4,6 +4,8 @@ Everything is bounded. What does not fit is dropped as whole records, counted ex
 with the next batch and to the person once.
 """
 
+from __future__ import annotations
+
 import itertools
 import json
 import queue
@@ -16,17 +18,23 @@ from ._batch import Batcher
 from ._http import Connection, Trouble
 from ._values import weight
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+    from ._batch import Batch
+    from ._runtime import Runtime
+
 _TRIES = 3
 
 
 class Shipper:
-    def __init__(self, runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self.records = deque()
-        self._posts = deque()
+        self.records: deque[tuple[Any, ...]] = deque()
+        self._posts: deque[tuple[str, bytes]] = deque()
         # True while the thread sleeps with nothing to do: whoever brings something wakes it.
         self.armed = True
-        self._wake = queue.SimpleQueue()
+        self._wake: queue.SimpleQueue[Any] = queue.SimpleQueue()
         # `next` of a count is atomic and a `+=` is not.
         self._drops = itertools.count()
         self._drops_read = 0
@@ -40,21 +48,21 @@ class Shipper:
         self._made = 0
         self._settled = 0
         self._batcher = Batcher(runtime)
-        self.connection = None
+        self.connection: Connection | None = None
         # The batch that the server works on or did not take yet, and the next one.
-        self._unsent = None
-        self._ready = None
+        self._unsent: Batch | None = None
+        self._ready: Batch | None = None
 
     # --- From the threads of the app: short, and never waiting.
 
-    def has_room(self):
+    def has_room(self) -> bool:
         """Asked before a call is captured; if there is none, the call is counted as dropped."""
         if len(self.records) < limits.QUEUE_RECORDS and weight.bytes <= limits.QUEUE_BYTES:
             return True
         next(self._drops)
         return False
 
-    def put(self, record):
+    def put(self, record: tuple[Any, ...]) -> None:
         # Calls that were under way when it filled up may bring theirs, but not without end.
         if len(self.records) >= 2 * limits.QUEUE_RECORDS:
             next(self._drops)
@@ -63,24 +71,24 @@ class Shipper:
         if self.armed:
             self.wake()
 
-    def post(self, path, body):
+    def post(self, path: str, body: Any) -> None:
         """A small request that nobody waits for."""
         if len(self._posts) < limits.QUEUE_POSTS:
             self._posts.append((path, body if isinstance(body, bytes) else json.dumps(body).encode()))
             if self.armed:
                 self.wake()
 
-    def wake(self):
+    def wake(self) -> None:
         self.armed = False
         self._wake.put(None)
         if self is self._runtime.ship:
             self._runtime.ensure_running()
 
-    def flush(self, timeout):
+    def flush(self, timeout: float) -> bool:
         """Waits until all that was brought before is shipped; False when it was not in time."""
         if not self.records and not self._posts and self._unsent is None and self.armed:
             return True
-        done = queue.SimpleQueue()
+        done: queue.SimpleQueue[bool] = queue.SimpleQueue()
         self._wake.put(done)
         try:
             return done.get(timeout=timeout)
@@ -89,7 +97,7 @@ class Shipper:
 
     # --- In the shipper's own thread.
 
-    def run(self):
+    def run(self) -> None:
         """Ends when another shipper has taken its place."""
         while True:
             waiter = self._wait()
@@ -99,7 +107,7 @@ class Shipper:
             if self is not self._runtime.ship:
                 return
 
-    def _wait(self):
+    def _wait(self) -> Any:
         """Sleeps until there is something, then lets a batch gather. Returns who waits for a flush, if anybody."""
         if not self.records and not self._posts and self._unsent is None and self._ready is None:
             weight.bytes = 0
@@ -122,7 +130,7 @@ class Shipper:
             if waiter is not None:
                 return waiter
 
-    def _ship_all(self, hurry):
+    def _ship_all(self, hurry: bool) -> bool:
         """True when nothing is left of what there is now. Stops at the first trouble: the server is asked again later."""
         goal = self._made + len(self.records)
         try:
@@ -139,7 +147,7 @@ class Shipper:
                 time.sleep(limits.RETRY_FIRST_S)
             return False
 
-    def _send_post(self, post):
+    def _send_post(self, post: tuple[str, bytes]) -> None:
         path, body = post
         try:
             status, _ = self._request(path, body)
@@ -151,7 +159,7 @@ class Shipper:
         if status >= 400:
             say.once("post " + path, "the server refused %s with status %d" % (path, status))
 
-    def _send_batch(self):
+    def _send_batch(self) -> None:
         if self._unsent is None:
             self._unsent, self._ready = self._ready or self._make(), None
         batch = self._unsent
@@ -172,7 +180,7 @@ class Shipper:
         self._settled += batch.calls
         self._batcher.taken(batch, body)
 
-    def _make(self):
+    def _make(self) -> Batch:
         dropped = self._drops_waiting()
         batch = self._batcher.make(self.records, self._dropped + dropped, next(self._batches), self._unsent)
         self._made += batch.calls
@@ -180,29 +188,29 @@ class Shipper:
         self._dropped = 0
         return batch
 
-    def _make_ahead(self):
+    def _make_ahead(self) -> None:
         if self._ready is None and len(self.records) >= limits.BATCH_AHEAD:
             self._ready = self._make()
 
-    def _give_up(self, batch, trouble):
+    def _give_up(self, batch: Batch, trouble: Trouble) -> None:
         self._unsent = None
         self._settled += batch.calls
         self._dropped += batch.calls + batch.dropped
         self._dropped_batches += batch.calls
         say.once("batch", "the server did not take %d records (%s); they are dropped" % (batch.calls, trouble.reason))
 
-    def _drops_waiting(self):
+    def _drops_waiting(self) -> int:
         """Reading a count moves it, so our own readings are taken off again."""
         total = next(self._drops) - self._drops_read
         self._drops_read += 1
         self._drops_seen = total
         return total - self._drops_told
 
-    def dropped_so_far(self):
+    def dropped_so_far(self) -> int:
         """Records dropped in this process, as of the last batch."""
         return self._drops_told + self._dropped_batches
 
-    def _read_drops(self):
+    def _read_drops(self) -> None:
         if self._drops_seen > self._drops_told:
             say.once(
                 "overload",
@@ -210,7 +218,7 @@ class Shipper:
             )
         self._drops_told = self._drops_seen
 
-    def _request(self, path, body, meanwhile=None):
+    def _request(self, path: str, body: Any, meanwhile: Callable[[], None] | None = None) -> tuple[int, bytes]:
         runtime = self._runtime
         address = runtime.address
         if address is None or not runtime.reachable:
@@ -220,7 +228,7 @@ class Shipper:
             self.connection = Connection(address, runtime.token)
         return self.connection.request("POST", path, body, limits.SHIP_S, meanwhile=meanwhile)
 
-    def _drop_connection(self):
+    def _drop_connection(self) -> None:
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()

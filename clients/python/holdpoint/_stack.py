@@ -4,6 +4,8 @@ A taken stack is a flat tuple `(code, instruction, code, instruction, …)`, inn
 It holds code objects, never frames: a frame would keep the app's locals alive.
 """
 
+from __future__ import annotations
+
 import dis
 import json
 import linecache
@@ -12,15 +14,20 @@ import sys
 
 from . import _limits as limits
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from types import CodeType, FrameType
+
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 # Ours, and what the interpreter runs a module and imports with: nobody debugs those.
 _PLUMBING = (_HERE, "<frozen ")
-_lines = {}
-_texts = {}
+_lines: dict[Any, Any] = {}
+_texts: dict[Any, tuple[Any, str]] = {}
 
 
-def take(frame, most):
-    taken = []
+def take(frame: FrameType | None, most: Any) -> Any:
+    taken: list[Any] = []
     while frame is not None and most:
         taken.append(frame.f_code)
         taken.append(frame.f_lasti)
@@ -29,9 +36,9 @@ def take(frame, most):
     return tuple(taken)
 
 
-def take_all(frame):
+def take_all(frame: FrameType | None) -> Any:
     """For a call that asks: more frames, none of them plumbing."""
-    taken = []
+    taken: list[Any] = []
     while frame is not None and len(taken) < 2 * limits.FRAMES_ASKED:
         if not frame.f_code.co_filename.startswith(_PLUMBING):
             taken.append(frame.f_code)
@@ -40,7 +47,7 @@ def take_all(frame):
     return tuple(taken)
 
 
-def json_text(taken):
+def json_text(taken: Any) -> str:
     """The stack as a JSON list, remembered: programs call from the same places over and over."""
     key = tuple([id(part) if index % 2 == 0 else part for index, part in enumerate(taken)])
     known = _texts.get(key)
@@ -54,7 +61,7 @@ def json_text(taken):
     return text
 
 
-def frames(taken):
+def frames(taken: Any) -> list[dict[str, Any]]:
     found = []
     for index in range(0, len(taken), 2):
         code, instruction = taken[index], taken[index + 1]
@@ -73,7 +80,7 @@ def frames(taken):
     return found
 
 
-def source_line(filename, line):
+def source_line(filename: str, line: int) -> Any:
     try:
         text = linecache.getline(filename, line).strip()
     except Exception:
@@ -81,7 +88,7 @@ def source_line(filename, line):
     return text[: limits.LINE_CHARS] or None
 
 
-def line_of(code, instruction):
+def line_of(code: CodeType, instruction: Any) -> Any:
     known = _lines.get(id(code))
     if known is None or known[0] is not code:
         if len(_lines) >= limits.STACK_CACHE:
@@ -96,13 +103,13 @@ def line_of(code, instruction):
     return line
 
 
-def is_ours(code):
+def is_ours(code: CodeType) -> bool:
     return code.co_filename.startswith(_HERE)
 
 
-def caller(depth):
+def caller(depth: int) -> FrameType | None:
     """The nearest frame that is not ours."""
-    frame = sys._getframe(depth)
+    frame: FrameType | None = sys._getframe(depth)
     while frame is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
     return frame

@@ -8,6 +8,8 @@ A *captured* value is one of
 Pickling runs the app's own code (`__reduce__`, `__getstate__`, `__repr__`). It happens here, under no lock.
 """
 
+from __future__ import annotations
+
 import base64
 import copyreg
 import hashlib
@@ -21,6 +23,10 @@ import weakref
 
 from . import _limits as limits
 from .placeholder import UnpicklablePlaceholder, reduced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
 PROTOCOL = 4
 _PLAIN = frozenset((int, float, bool, type(None)))
@@ -53,7 +59,7 @@ class Weight:
 weight = Weight()
 
 
-def capture(value):
+def capture(value: Any) -> Any:
     kind = type(value)
     if kind in _PLAIN or (kind is str and len(value) <= limits.PLAIN_CHARS):
         return value
@@ -67,10 +73,10 @@ def capture(value):
 
 
 # Types whose values seem to take long.
-_suspects = set()
+_suspects: set[type] = set()
 
 
-def _watched(value, kind):
+def _watched(value: Any, kind: Any) -> bytes:
     """The clock is cheap to read, but another thread or program may have run in between."""
     began = _clock()
     data = to_pickle(value)
@@ -79,7 +85,7 @@ def _watched(value, kind):
     return data
 
 
-def _timed(value, kind):
+def _timed(value: Any, kind: Any) -> bytes:
     """The processor's own time tells whether the suspicion is right."""
     began = _cpu()
     data = to_pickle(value)
@@ -91,7 +97,7 @@ def _timed(value, kind):
     return data
 
 
-def capture_whole(value):
+def capture_whole(value: Any) -> Any:
     """The same for a call that asks: somebody will look, so dill may try what pickle cannot."""
     kind = type(value)
     if kind in _PLAIN:
@@ -101,24 +107,24 @@ def capture_whole(value):
     return data if ref is None else (data, ref)
 
 
-def capture_name(value):
+def capture_name(value: Any) -> Any:
     """The same where capturing has cost the app too much: plain values as ever, of others only what they are."""
     kind = type(value)
     if kind in _PLAIN or (kind is str and len(value) <= limits.PLAIN_CHARS):
         return value
     data = _names.get(kind)
     if data is None:
-        fields = {"type_name": kind.__name__, "module": kind.__module__, "qualname": kind.__qualname__}
+        fields: dict[str, Any] = {"type_name": kind.__name__, "module": kind.__module__, "qualname": kind.__qualname__}
         fields.update(attributes={}, failed_attributes={}, pickle_error="not captured: it takes too long at every call")
         data = _names[kind] = _dumps(UnpicklablePlaceholder(**fields), PROTOCOL)
     ref = None if kind in _ANONYMOUS else ref_of(value)
     return data if ref is None else (data, ref)
 
 
-_names = weakref.WeakKeyDictionary()
+_names: weakref.WeakKeyDictionary[type, bytes] = weakref.WeakKeyDictionary()
 
 
-def to_pickle(value, with_dill=False):
+def to_pickle(value: Any, with_dill: bool = False) -> bytes:
     """Never fails: what cannot be pickled is described."""
     try:
         sink = _Sink()
@@ -130,7 +136,7 @@ def to_pickle(value, with_dill=False):
         return _degraded(value, error, with_dill)
 
 
-def pickle_of(captured):
+def pickle_of(captured: Any) -> Any:
     """The bytes that stand for a captured value."""
     kind = type(captured)
     if kind is bytes:
@@ -140,15 +146,15 @@ def pickle_of(captured):
     return _dumps(captured, PROTOCOL)
 
 
-def ref_in(captured):
+def ref_in(captured: Any) -> int | None:
     return captured[1] if type(captured) is tuple else None
 
 
-def cid_of(data):
+def cid_of(data: bytes) -> str:
     return _sha512(data).hexdigest()
 
 
-def base64_of(data):
+def base64_of(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
@@ -161,12 +167,12 @@ class _Sink:
 
     __slots__ = ("first", "more", "size")
 
-    def __init__(self):
-        self.first = None
-        self.more = None
+    def __init__(self) -> None:
+        self.first: Any = None
+        self.more: list[bytes] | None = None
         self.size = 0
 
-    def write(self, data):
+    def write(self, data: bytes) -> None:
         self.size += len(data)
         if self.size > limits.VALUE_BYTES:
             raise _TooLarge
@@ -180,17 +186,17 @@ class _Sink:
         else:
             self.more.append(data)
 
-    def data(self):
+    def data(self) -> bytes:
         return self.first if self.more is None else b"".join([self.first, *self.more])
 
 
 # --- Values that plain pickling refuses.
 
 # Types for which dill was of no use; trying it again for each call would cost a millisecond.
-_dill_failed = weakref.WeakSet()
+_dill_failed: weakref.WeakSet[type] = weakref.WeakSet()
 
 
-def _degraded(value, error, with_dill):
+def _degraded(value: Any, error: BaseException, with_dill: bool) -> bytes:
     attempts = ["pickle: %s" % _reason(error)]
     kind = type(value)
     dill = _dill() if with_dill else None
@@ -211,30 +217,30 @@ def _degraded(value, error, with_dill):
     return _described(value, _reason(error), attempts)
 
 
-_dill_module = ()
+_dill_module: Any = ()
 
 
-def _dill():
+def _dill() -> Any:
     """dill, where it is installed and a value needs it. Importing it is slow, so only then."""
     global _dill_module
     if _dill_module == ():
         try:
-            import dill as _dill_module
+            import dill as _dill_module  # type: ignore[import-untyped,import-not-found,unused-ignore]
         except Exception:
             _dill_module = None
     return _dill_module
 
 
-def _bounded(dill):
+def _bounded(dill: Any) -> Any:
     """dill's pickler, ended when it goes too far: a function leads it through a whole program."""
     global _bounded_class
     if _bounded_class is None:
 
-        class Bounded(dill.Pickler):
+        class Bounded(dill.Pickler):  # type: ignore[misc,unused-ignore]
             _left = limits.DILL_OBJECTS
             _until = None
 
-            def save(self, *args, **kwargs):
+            def save(self, *args: Any, **kwargs: Any) -> None:
                 self._left -= 1
                 self._until = self._until or time.monotonic() + limits.DILL_S
                 if self._left < 0 or time.monotonic() > self._until:
@@ -245,13 +251,13 @@ def _bounded(dill):
     return _bounded_class
 
 
-_bounded_class = None
+_bounded_class: Any = None
 
 
 class _Degrading(pickle.Pickler):
     """Pickles what can be pickled and describes only the parts that cannot."""
 
-    def reducer_override(self, value):
+    def reducer_override(self, value: Any) -> Any:
         kind = type(value)
         if kind is UnpicklablePlaceholder or value is UnpicklablePlaceholder:
             return NotImplemented
@@ -270,14 +276,14 @@ class _Degrading(pickle.Pickler):
 _GLOBALS = frozenset((type(capture), type(len)))
 
 
-def _is_importable(value):
+def _is_importable(value: Any) -> bool:
     found = sys.modules.get(value.__module__) if value.__module__ else None
     for name in value.__qualname__.split("."):
         found = getattr(found, name, None)
     return found is value
 
 
-def _described(value, reason, attempts=()):
+def _described(value: Any, reason: str, attempts: Sequence[str] = ()) -> bytes:
     buffer = io.BytesIO()
     stand_in = UnpicklablePlaceholder()
     try:
@@ -285,7 +291,7 @@ def _described(value, reason, attempts=()):
         _Pickler(buffer, PROTOCOL).dump(stand_in)
     except (Exception, SystemExit) as error:
         kind = type(value)
-        fields = {"type_name": kind.__name__, "module": kind.__module__, "qualname": kind.__qualname__}
+        fields: dict[str, Any] = {"type_name": kind.__name__, "module": kind.__module__, "qualname": kind.__qualname__}
         stand_in.__dict__.clear()
         stand_in.__dict__.update(fields, pickle_error=reason, attributes={}, failed_attributes={})
         stand_in.__dict__["repr_text"] = "<not described: %s>" % _reason(error)
@@ -294,7 +300,7 @@ def _described(value, reason, attempts=()):
     return buffer.getvalue()
 
 
-def _reason(error):
+def _reason(error: BaseException) -> str:
     try:
         text = str(error)
     except Exception:
@@ -302,23 +308,23 @@ def _reason(error):
     return ("%s: %s" % (type(error).__name__, text))[: limits.DESCRIBED_CHARS]
 
 
-def global_pickle(module, qualname):
+def global_pickle(module: Any, qualname: str) -> bytes:
     """The pickle that names a function, written by hand: a wrapped one is no longer found under its name."""
     return b"\x80\x04%s%s\x93." % (_short_text(module), _short_text(qualname))
 
 
-def _short_text(text):
+def _short_text(text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")[:255]
     return b"\x8c%c%s" % (len(data), data)
 
 
 # --- Live objects by number.
 
-_refs = {}
+_refs: dict[int, tuple[int, weakref.ref[Any]]] = {}
 _numbers = itertools.count(1)
 
 
-def ref_of(value):
+def ref_of(value: Any) -> int | None:
     """The number of a live object, the same for as long as it lives. None for what cannot be followed.
 
     No reference to the object is kept, and neither its `__eq__` nor its `__hash__` is run.
@@ -336,7 +342,7 @@ def ref_of(value):
     return number
 
 
-def _forget(key, link):
+def _forget(key: int, link: Any) -> None:
     known = _refs.get(key)
     if known is not None and known[1] is link:
         _refs.pop(key, None)
@@ -349,7 +355,7 @@ class Unreadable(Exception):
     """A value from the server that cannot be used; the call goes on without it."""
 
 
-def from_item(item, live):
+def from_item(item: Any, live: dict[str, Any]) -> Any:
     """An item of the server: its data, or one of this call's own live objects by its CID."""
     if not isinstance(item, dict):
         raise Unreadable("an item is not an object")
@@ -360,7 +366,7 @@ def from_item(item, live):
     raise Unreadable("the value %.12s… is not of this call and came without data" % item.get("cid"))
 
 
-def from_data(data, form):
+def from_data(data: bytes, form: str | None) -> Any:
     try:
         if form == "json":
             return json.loads(data)

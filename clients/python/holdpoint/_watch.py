@@ -3,6 +3,8 @@
 So the app knows within milliseconds what is set, and a call that nothing would pause need not ask.
 """
 
+from __future__ import annotations
+
 import json
 import time
 
@@ -12,14 +14,20 @@ from ._http import Connection, Gone, Trouble
 from ._points import State
 from ._settings import find_server
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+    from ._runtime import Runtime
+    from ._settings import Address
+
 
 class Watcher:
-    def __init__(self, runtime):
+    def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._epoch = runtime.epoch
-        self.connection = None
+        self.connection: Connection | None = None
 
-    def run(self):
+    def run(self) -> None:
         runtime, state, lost_since, delay = self._runtime, None, None, limits.RETRY_FIRST_S
         while runtime.on and runtime.epoch == self._epoch:
             address = find_server(runtime.configured)
@@ -47,7 +55,7 @@ class Watcher:
                 # A server that does not hold the request must not be asked in a tight loop.
                 time.sleep(limits.RETRY_FIRST_S)
 
-    def _ask(self, address, state):
+    def _ask(self, address: Address, state: State | None) -> State:
         if address.wrong is not None:
             raise Trouble(address.wrong, refused=True)
         if self.connection is None or not address.same(self.connection.address) and state is None:
@@ -65,7 +73,7 @@ class Watcher:
         return parse(body)
 
 
-def parse(body):
+def parse(body: Any) -> State:
     try:
         told = json.loads(body)
         callpoints = told["callpoints"]

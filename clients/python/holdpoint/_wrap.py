@@ -6,6 +6,8 @@ may pause the call does it ask. Whatever fails in our own part, the app's functi
 result or exception is what the app sees.
 """
 
+from __future__ import annotations
+
 import asyncio
 import functools
 import inspect
@@ -21,11 +23,17 @@ from ._runtime import local, runtime, task_of, thread_of
 from ._stack import take
 from ._values import capture, capture_name, weight
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Generator
+    from types import FrameType
+    from ._points import Point
+
 _now = time.time
 _frame = sys._getframe
 
 
-def wrap(point, function):
+def wrap(point: Point, function: Any) -> Any:
     """The wrapper for a function of any sort."""
     if inspect.iscoroutinefunction(function):
         maker = _coroutine
@@ -42,7 +50,7 @@ def wrap(point, function):
         return wrapper  # A callable whose attributes cannot be read.
 
 
-def _at_home(wrapper, function):
+def _at_home(wrapper: Any, function: Any) -> Any:
     """The wrapper with the globals of the function: frameworks look names of annotations up there.
 
     So a wrapper's own body may use builtins and what its maker holds, and nothing else.
@@ -53,12 +61,12 @@ def _at_home(wrapper, function):
     return types.FunctionType(wrapper.__code__, space, wrapper.__name__, None, wrapper.__closure__)
 
 
-def _plain(point, function):
+def _plain(point: Point, function: Any) -> Any:
     thread, may_ask, ask, frame_of = local, runtime.may_ask, _ask_plain, _frame
     begin, done, failed = _begin, _done, _failed
 
     # The same as `call_plain`, written out: each function between the app and its own is a level of its stack.
-    def holdpoint_wrapper(*args, **kwargs):
+    def holdpoint_wrapper(*args, **kwargs):  # type: ignore[no-untyped-def]
         if not point.on or thread.busy:
             return function(*args, **kwargs)
         frame = frame_of(1)
@@ -77,7 +85,14 @@ def _plain(point, function):
     return holdpoint_wrapper
 
 
-def call_plain(point, function, args, kwargs, frame, owner=None):
+def call_plain(
+    point: Point,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType | None,
+    owner: Any = None,
+) -> Any:
     """One recorded call. `owner` is the object whose method this is, where that is wrapped."""
     if point.asks and runtime.may_ask():
         return _ask_plain(point, function, args, kwargs, frame, owner)
@@ -92,7 +107,7 @@ def call_plain(point, function, args, kwargs, frame, owner=None):
     return result
 
 
-def _begin(point, args, kwargs, frame, owner):
+def _begin(point: Point, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None, owner: Any) -> Any:
     """What must be taken before the function runs: it may change its arguments."""
     local.busy = True
     try:
@@ -116,7 +131,7 @@ def _begin(point, args, kwargs, frame, owner):
         local.busy = False
 
 
-def _captured(point, value):
+def _captured(point: Point, value: Any) -> Any:
     """A result or an exception, under the same account."""
     if point.heavy and runtime.overspent():
         return capture_name(value)
@@ -127,7 +142,7 @@ def _captured(point, value):
     return taken
 
 
-def _done(point, begun, result):
+def _done(point: Point, begun: Any, result: Any) -> None:
     completed = _now()
     local.busy = True
     try:
@@ -142,7 +157,16 @@ def _done(point, begun, result):
         local.busy = False
 
 
-def _failed(point, function, args, kwargs, frame, owner, begun, error):
+def _failed(
+    point: Point,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType | None,
+    owner: Any,
+    begun: Any,
+    error: BaseException,
+) -> None:
     """The function raised: recorded, or paused where a callpoint traps exceptions."""
     completed = _now()
     if point.traps and isinstance(error, Exception) and runtime.may_ask():
@@ -158,7 +182,7 @@ def _failed(point, function, args, kwargs, frame, owner, begun, error):
         _record_failure(point, begun, completed, error)
 
 
-def _record_failure(point, begun, completed, error):
+def _record_failure(point: Point, begun: Any, completed: Any, error: BaseException) -> None:
     local.busy = True
     try:
         started, args, kwargs, target, stack = begun
@@ -173,7 +197,15 @@ def _record_failure(point, begun, completed, error):
         local.busy = False
 
 
-def _call(point, function, args, kwargs, frame, owner, begun=None):
+def _call(
+    point: Point,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType | None,
+    owner: Any,
+    begun: Any = None,
+) -> Any:
     """A call that asks; None when it could not be captured, and then it simply runs."""
     local.busy = True
     try:
@@ -186,7 +218,9 @@ def _call(point, function, args, kwargs, frame, owner, begun=None):
         local.busy = False
 
 
-def _ask_plain(point, function, args, kwargs, frame, owner):
+def _ask_plain(
+    point: Point, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None, owner: Any
+) -> Any:
     call = _call(point, function, args, kwargs, frame, owner)
     if call is None:
         return function(*args, **kwargs)
@@ -210,7 +244,7 @@ def _ask_plain(point, function, args, kwargs, frame, owner):
         call.end()
 
 
-def _finish(call):
+def _finish(call: Call) -> None:
     call.ended = True
     if call.call_id is None:
         _record_unasked(call)
@@ -218,7 +252,7 @@ def _finish(call):
         drive(after(call))
 
 
-def _record_unasked(call):
+def _record_unasked(call: Call) -> None:
     """The server did not answer at the start; the call is recorded like any other."""
     begun = (call.started, call.captured, call.captured_kwargs, call.target, call.stack_short)
     if call.error is None:
@@ -230,10 +264,10 @@ def _record_unasked(call):
 # --- Coroutines.
 
 
-def _coroutine(point, function):
+def _coroutine(point: Point, function: Any) -> Any:
     thread, call, frame_of = local, call_coroutine, _frame
 
-    async def holdpoint_wrapper(*args, **kwargs):
+    async def holdpoint_wrapper(*args, **kwargs):  # type: ignore[no-untyped-def]
         if not point.on or thread.busy:
             return await function(*args, **kwargs)
         return await call(point, function, args, kwargs, frame_of(1))
@@ -241,7 +275,14 @@ def _coroutine(point, function):
     return holdpoint_wrapper
 
 
-async def call_coroutine(point, function, args, kwargs, frame, owner=None):
+async def call_coroutine(
+    point: Point,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType | None,
+    owner: Any = None,
+) -> Any:
     if point.asks and runtime.may_ask() and _in_asyncio():
         return await _ask_coroutine(point, function, args, kwargs, frame, owner)
     begun = _begin(point, args, kwargs, frame, owner)
@@ -255,7 +296,16 @@ async def call_coroutine(point, function, args, kwargs, frame, owner=None):
     return result
 
 
-async def _failed_async(point, function, args, kwargs, frame, owner, begun, error):
+async def _failed_async(
+    point: Point,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: FrameType | None,
+    owner: Any,
+    begun: Any,
+    error: BaseException,
+) -> None:
     completed = _now()
     if point.traps and isinstance(error, Exception) and runtime.may_ask() and _in_asyncio():
         call = _call(point, function, args, kwargs, frame, owner, begun=begun)
@@ -270,7 +320,9 @@ async def _failed_async(point, function, args, kwargs, frame, owner, begun, erro
         _record_failure(point, begun, completed, error)
 
 
-async def _ask_coroutine(point, function, args, kwargs, frame, owner):
+async def _ask_coroutine(
+    point: Point, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None, owner: Any
+) -> Any:
     call = _call(point, function, args, kwargs, frame, owner)
     if call is None:
         return await function(*args, **kwargs)
@@ -299,7 +351,7 @@ async def _ask_coroutine(point, function, args, kwargs, frame, owner):
         call.end()
 
 
-async def _finish_async(call):
+async def _finish_async(call: Call) -> None:
     call.ended = True
     if call.call_id is None:
         _record_unasked(call)
@@ -310,7 +362,7 @@ async def _finish_async(call):
         await drive_async(after(call))
 
 
-def _in_asyncio():
+def _in_asyncio() -> bool:
     """Only asyncio's loops can wait for us; under another library calls are recorded and never paused."""
     if asyncio._get_running_loop() is not None:
         return True
@@ -321,10 +373,10 @@ def _in_asyncio():
 # --- Generators: the call lasts from the first item to the end.
 
 
-def _generator(point, function):
+def _generator(point: Point, function: Any) -> Any:
     thread, call, frame_of = local, _call_generator, _frame
 
-    def holdpoint_wrapper(*args, **kwargs):
+    def holdpoint_wrapper(*args, **kwargs):  # type: ignore[no-untyped-def]
         if not point.on or thread.busy:
             return (yield from function(*args, **kwargs))
         return (yield from call(point, function, args, kwargs, frame_of(1)))
@@ -332,7 +384,9 @@ def _generator(point, function):
     return holdpoint_wrapper
 
 
-def _call_generator(point, function, args, kwargs, frame):
+def _call_generator(
+    point: Point, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None
+) -> Generator[Any, Any, Any]:
     if point.asks and runtime.may_ask():
         # What is paused is the making of the generator: its items are the app's own affair.
         return (yield from _ask_plain(point, function, args, kwargs, frame, None))
@@ -352,11 +406,11 @@ def _call_generator(point, function, args, kwargs, frame):
     return result
 
 
-def _async_generator(point, function):
+def _async_generator(point: Point, function: Any) -> Any:
     begin, done, failed = _begin_if_on, _done, _record_failure
     frame_of, now = _frame, _now
 
-    async def holdpoint_wrapper(*args, **kwargs):
+    async def holdpoint_wrapper(*args, **kwargs):  # type: ignore[no-untyped-def]
         begun = begin(point, args, kwargs, frame_of(1))
         inner = function(*args, **kwargs)
         try:
@@ -386,5 +440,5 @@ def _async_generator(point, function):
     return holdpoint_wrapper
 
 
-def _begin_if_on(point, args, kwargs, frame):
+def _begin_if_on(point: Point, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType | None) -> Any:
     return _begin(point, args, kwargs, frame, None) if point.on and not local.busy else None

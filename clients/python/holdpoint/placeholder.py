@@ -4,9 +4,15 @@ Making one runs the app's own `repr` and looks at attributes, so it happens in t
 and under no lock. Properties are not touched.
 """
 
+from __future__ import annotations
+
 import reprlib
 
 from . import _limits as limits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
 _SCALARS = (int, float, bool, str, bytes, type(None))
 
@@ -14,10 +20,10 @@ _SCALARS = (int, float, bool, str, bytes, type(None))
 class UnpicklablePlaceholder:
     """The server knows this class by its name and shows the description."""
 
-    def __init__(self, **fields):
+    def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         fields = self.__dict__
         return "<Unpicklable %s.%s error=%s>" % (
             fields.get("module"),
@@ -26,7 +32,7 @@ class UnpicklablePlaceholder:
         )
 
 
-def describe(value, error, attempts=()):
+def describe(value: Any, error: str, attempts: Sequence[str] = ()) -> Any:
     """The fields of a placeholder for this value."""
     kind = type(value)
     text = short_repr(value)
@@ -48,7 +54,7 @@ def describe(value, error, attempts=()):
     }
 
 
-def reduced(value, error, attempts=()):
+def reduced(value: Any, error: str, attempts: Sequence[str] = ()) -> Any:
     """What a pickler writes instead of the value."""
     return (UnpicklablePlaceholder, (), describe(value, error, attempts))
 
@@ -58,7 +64,7 @@ _repr.maxstring = _repr.maxother = limits.DESCRIBED_CHARS
 _repr.maxlist = _repr.maxtuple = _repr.maxdict = _repr.maxset = _repr.maxfrozenset = 20
 
 
-def short_repr(value):
+def short_repr(value: Any) -> str:
     """Never fails, and does not walk through a container of a million items."""
     try:
         return _cut(_repr.repr(value), limits.DESCRIBED_CHARS)
@@ -66,7 +72,7 @@ def short_repr(value):
         return "<%s: repr failed: %s>" % (type(value).__qualname__, type(error).__name__)
 
 
-def _attributes(value, depth, seen):
+def _attributes(value: Any, depth: int, seen: Any) -> Any:
     attributes, failed = {}, {}
     for index, (name, member) in enumerate(_members(value)):
         if index >= limits.DESCRIBED_ATTRIBUTES:
@@ -79,7 +85,7 @@ def _attributes(value, depth, seen):
     return attributes, failed
 
 
-def _members(value):
+def _members(value: Any) -> Any:
     """Names and values of what belongs to the object itself."""
     try:
         if isinstance(value, dict):
@@ -95,7 +101,7 @@ def _members(value):
     for kind in type(value).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
-            descriptor = kind.__dict__.get(name)
+            descriptor: Any = kind.__dict__.get(name)
             if type(descriptor).__name__ == "member_descriptor":
                 try:
                     members[name] = descriptor.__get__(value)
@@ -104,7 +110,7 @@ def _members(value):
     return [(name, member) for name, member in members.items() if not (name[:2] == "__" == name[-2:])]
 
 
-def _first(items):
+def _first(items: Any) -> Any:
     """One more than is shown, so that a cut is noticed; a large container is not copied."""
     found = []
     for item in items:
@@ -114,7 +120,7 @@ def _first(items):
     return found
 
 
-def _plain(value, depth, seen):
+def _plain(value: Any, depth: int, seen: Any) -> Any:
     kind = type(value)
     if kind in (str, bytes):
         return _cut(value, limits.DESCRIBED_CHARS)
@@ -133,7 +139,7 @@ def _plain(value, depth, seen):
     return short_repr(value)
 
 
-def _text(value, name):
+def _text(value: Any, name: str) -> str | None:
     # Looked up where a user's `__getattr__` has no say.
     try:
         found = object.__getattribute__(value, name)
@@ -142,10 +148,10 @@ def _text(value, name):
     return found if type(found) is str else None
 
 
-def _path(value):
+def _path(value: Any) -> Any:
     module, name = _text(value, "__module__"), _text(value, "__qualname__")
     return "%s.%s" % (module, name) if module and name else None
 
 
-def _cut(text, most):
+def _cut(text: str, most: Any) -> str:
     return text if len(text) <= most else text[:most]

@@ -228,3 +228,57 @@ def test_an_integer_of_any_size_comes_as_it_is(app, standin):
         standin.resume(pause, action, **fields)
         standin.wait(lambda: pause not in standin.pauses)
     assert run.end() == [str(big), str(-big), str(big)]
+
+
+def test_an_answer_that_cannot_be_carried_out_runs_the_call_as_written(app, standin):
+    standin.set("charge", before="stop", after="go")
+    source = """
+    import holdpoint
+    holdpoint.with_debug("ON")
+    @holdpoint.debug
+    def charge(amount):
+        return amount
+    for n in range(%d): print(charge(n))
+    """
+    answers = [
+        {"action": "replace", "function_name": ["unhashable"]},
+        {"action": "replace"},
+        {"action": "modify", "modified_args": 5},
+        {"action": "modify", "modified_args": [None, {"cid": {}}]},
+        {"action": "modify", "modified_kwargs": {"amount": {"cid": []}}},
+        {"action": "skip", "fake_result_data": 7},
+        {"action": "skip", "fake_result_cid": ["unhashable"]},
+        {"action": {}},
+        {},
+    ]
+    run = app(source % len(answers), url=standin.url)
+    for answer in answers:
+        pause = standin.paused()["id"]
+        with standin.changed:
+            standin.actions[pause] = answer
+            standin.pauses.pop(pause)
+            standin.changed.notify_all()
+        standin.wait(lambda: pause not in standin.pauses)
+    assert run.end() == [str(n) for n in range(len(answers))]
+    assert all(call["action_error"] for call in standin.completed), standin.completed
+    assert "Traceback" not in run.stderr
+
+
+def test_everything_is_annotated():
+    """The wrappers themselves are not: what they are annotated with would seem to be the app's."""
+    import ast
+
+    from conftest import CLIENT
+
+    package = CLIENT / "holdpoint"
+    assert (package / "py.typed").exists()
+    bare = []
+    for path in sorted(package.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                named = all(it.annotation or it.arg in ("self", "cls") for it in arguments)
+                wrapper = node.name.startswith("holdpoint_") or node.name == "special"
+                if not wrapper and not (named and node.returns):
+                    bare.append("%s:%d %s" % (path.name, node.lineno, node.name))
+    assert bare == []

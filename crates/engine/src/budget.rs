@@ -32,6 +32,12 @@ impl Budget {
         self.characters
     }
 
+    /// What to ask for so that so many bytes fit.
+    pub fn tokens_for(self, bytes: usize) -> usize {
+        let tokens = (bytes * 5).div_ceil(18);
+        if self.beside_data { tokens * 2 } else { tokens }
+    }
+
     /// For a client that may read the data beside the text: both say the same, so each has half.
     #[must_use]
     pub fn halved(self) -> Self {

@@ -264,6 +264,12 @@ pub const PROBE_HITS: u64 = 1_000;
 pub const PROBE_PLACES: usize = 16;
 /// Lines and functions of a file that are marked, to tell what ran when a line was not reached.
 pub const PROBE_MARKS: usize = 200;
+/// Files and folders that are looked through for one that is named by the end of its path.
+pub const PROBE_FILES: usize = 20_000;
+/// Exceptions of a run without a place that are looked at, until one is sure to be its failure.
+pub const PROBE_FAILURES: usize = 20;
+/// After its failure a run may take this long to its end, which says what came of it.
+pub const PROBE_AFTER: Duration = Duration::from_secs(10);
 /// Probes whose output can still be read after their end. Each holds [`OUTPUT_BYTES`] at the most.
 pub const PROBES_KEPT: usize = 4;
 /// Classes of exceptions to stop at; each exception is compared with all of them.

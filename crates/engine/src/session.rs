@@ -305,6 +305,10 @@ impl Session {
     ) -> Result<Vec<Bound>, Failure> {
         let (breakpoints, tell) = (Arc::clone(&self.breakpoints), Arc::clone(&self.tell));
         let at = place.clone();
+        let endless = match &to.backend {
+            Backend::Cdp(cdp) => cdp.endless(),
+            Backend::Dap(_) => None,
+        };
         // Ends with the answer, or with the connection.
         let mut sending = tokio::spawn(backend::patiently(async move {
             let bound = to.sync(&breakpoints, &at).await?;
@@ -316,7 +320,9 @@ impl Session {
             Ok(Err(error)) => Err(Failure::internal(format!("breakpoints were not sent: {error}"))),
             Err(_) => {
                 self.tell.unanswered(target, place);
-                Err(Failure::new(Code::Timeout, UNANSWERED).hint("`breakpoint_list` tells when"))
+                let when = "`breakpoint_list` tells when".to_owned();
+                let hint = endless.map_or(when.clone(), |it| format!("{when}; perhaps {it}"));
+                Err(Failure::new(Code::Timeout, UNANSWERED).hint(hint))
             }
         }
     }
@@ -408,8 +414,8 @@ impl Session {
         self.tell.processes()
     }
 
-    /// The lines of a surveyed file that ran; what still runs is asked for them now.
-    pub async fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
+    /// The lines of a surveyed file that ran, where a process told it; what still runs is asked now.
+    pub async fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
         for backend in self.backends() {
             if let Backend::Cdp(cdp) = backend {
                 self.tell.reached(cdp.survey().await);

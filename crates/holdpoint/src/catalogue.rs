@@ -199,6 +199,9 @@ impl Catalogue {
 
     fn unknown(&self, name: &str, known: &[&str]) -> Failure {
         let hint = match nearest(name, known.iter().copied()) {
+            _ if self.further.contains_key(name) => {
+                format!("`{} {{\"name\": \"{name}\", \"arguments\": {{…}}}}` calls it", MORE.name)
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None if name.len() > limits::CALLED_NAME_BYTES => {
                 format!("its name has {} bytes; no tool's has so many", name.len())

@@ -117,7 +117,10 @@ fn find_server(url: Option<&str>) -> anyhow::Result<()> {
     if addresses.iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok()) {
         return Ok(());
     }
-    bail!("no server is running {whence}\nhint: start one with `holdpoint serve`, or pass --url")
+    bail!(
+        "no server is running {whence}\n\
+         hint: start one with `holdpoint serve`, or by any `holdpoint tool` in this folder; or pass --url"
+    )
 }
 
 /// `host:port` of a server's address.

@@ -97,8 +97,6 @@ pub(crate) trait Tool: 'static {
 pub(crate) trait Scope: Sized + Send {
     /// Whether the tool takes the common parameter `session_id`.
     const TAKES_SESSION: bool = false;
-    /// What that parameter means, where its name does not say it.
-    const ABOUT_SESSION: Option<&'static str> = None;
 
     fn enter(call: &Call) -> impl Future<Output = Result<Self, Failure>> + Send;
 }
@@ -244,7 +242,7 @@ async fn enter(
     call.asked_budget = common.asked_budget;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
-    let engine = std::sync::Arc::clone(&call.app.engine);
+    let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name, promised);
     let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
     let started = Instant::now();
@@ -253,7 +251,10 @@ async fn enter(
         biased;
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
-            let done = done.map(|it| it.with_note(ignored).with_note(engine.take_restored()));
+            let restored = app.engine.take_restored();
+            let done = done.map(|it| it.with_note(ignored).with_note(restored));
+            // Before it is cut: said otherwise it may be longer.
+            let done = app.catalogue.mentions.retell(done);
             let done = done.map(|reply| reply.within(common.budget, shape));
             done.map_err(|failure| params::explain(schema, failure))
         }
@@ -276,10 +277,7 @@ fn schema_of<T: Tool>() -> JsonObject {
         return schema;
     };
     if T::Scope::TAKES_SESSION {
-        let mut session = serde_json::json!({ "type": "string" });
-        if let (Some(about), Some(session)) = (T::Scope::ABOUT_SESSION, session.as_object_mut()) {
-            session.insert("description".to_owned(), about.into());
-        }
+        let session = serde_json::json!({ "type": "string" });
         properties.insert("session_id".to_owned(), session);
     }
     if T::LONG {

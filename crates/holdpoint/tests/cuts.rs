@@ -68,7 +68,7 @@ fn questions(file: &str) -> Vec<(&'static str, Value)> {
 
 /// Words by which an answer says that it is not all.
 fn says_so(text: &str) -> bool {
-    let marks = [" more", "left out", "…", "(cut", "more with", "\"left_out\""];
+    let marks = [" more", "hits shown", "left out", "…", "(cut", "more with", "\"left_out\""];
     marks.iter().any(|mark| text.contains(mark))
 }
 

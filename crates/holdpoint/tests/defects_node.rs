@@ -68,7 +68,7 @@ fn at_the_entry_one_can_look_evaluate_and_step() {
     let variables = desk.debug.ok("debug_variables", json!({}));
     assert!(!variables.text.contains("__filename"), "{}", variables.text);
     assert_eq!(desk.debug.eval("40 + 2"), "(number) 42");
-    desk.step("next").stands("step", 2).has(&["a = undefined → 1"]);
+    desk.step("next").stands("step", 2).has(&["a = <not assigned yet> → 1"]);
 }
 
 const CATCHES: &str = "\
@@ -318,7 +318,7 @@ fn a_program_killed_from_outside_is_told_at_once() {
     desk.launch(json!({})).stands("entry", 1);
     let pid = desk.debug.eval("process.pid").replace("(number) ", "");
     kill(&pid);
-    desk.debug.ok("debug_wait", json!({ "since": 99 })).ended(json!({ "signal": 9 }));
+    desk.debug.ok("debug_wait", json!({ "after_epoch": 99 })).ended(json!({ "signal": 9 }));
     desk.debug.fails("debug_stack", json!({})).has(&["[E_SESSION_ENDED]", "signal 9 (SIGKILL)"]);
     // While it runs, and somebody waits.
     desk.launch(json!({})).stands("entry", 1);

@@ -114,7 +114,7 @@ fn a_program_killed_from_outside_is_told_at_once() {
     debug.launch(&fixture("shop.py"), json!({}));
     let pid = debug.eval("__import__('os').getpid()").replace("(int) ", "");
     kill(&pid);
-    debug.ok("debug_wait", json!({ "since": 99 })).ended(json!({ "signal": 9 }));
+    debug.ok("debug_wait", json!({ "after_epoch": 99 })).ended(json!({ "signal": 9 }));
     let said = debug.fails("debug_stack", json!({}));
     said.has(&["[E_SESSION_ENDED]", "signal 9 (SIGKILL)", "hint:"]);
     // While it runs, and somebody waits.

@@ -171,7 +171,7 @@ fn wrong_parameters_of_a_stopped_session_are_named() {
         ("debug_continue", json!({ "to_line": 999 }), "lines"),
         ("debug_variables", json!({ "scope": "everything" }), "scope"),
         ("debug_evaluate", json!({ "expression": " " }), "expression"),
-        ("breakpoint_remove", json!({}), "`id`"),
+        ("breakpoint_remove", json!({ "line": 7 }), "`file`"),
         ("breakpoint_enable", json!({ "id": 77 }), "no breakpoint 77"),
     ] {
         debug.fails(tool, arguments).has(&[wanted]);

@@ -70,7 +70,9 @@ fn a_worker_is_part_of_the_session() {
     said.stands("breakpoint", line(&file, "worker")).has(&["thread 2/1"]);
     assert_eq!(debug.eval("doubled"), "(number) 42");
     debug.ok("debug_stack", json!({})).has(&["#0   <module>", "family.js"]);
-    debug.ok("debug_threads", json!({})).has(&["1 main running", "2/1", "stopped ← here"]);
+    debug
+        .ok("debug_threads", json!({}))
+        .has(&["1 main of family.js running", "2/1 [worker 1] stopped ← here"]);
     debug.go().ended(json!({ "code": 0 })).has(&["worker 42", "worker ended 0"]);
 }
 
@@ -82,7 +84,9 @@ fn children_by_fork_and_by_spawn_are_part_of_the_session() {
         let said = debug.run_with("family.js", &["child"], &[how]);
         said.stands("breakpoint", line(&file, "child")).has(&["thread 2/1", "in child"]);
         assert_eq!(debug.eval("answer"), "(number) 42");
-        debug.ok("debug_threads", json!({})).has(&["1 main running", "2/1 process"]);
+        debug
+            .ok("debug_threads", json!({}))
+            .has(&["1 main of family.js running", "2/1 family.js (pid "]);
         // Its exit code is its own, and it has no flags of ours.
         let end = debug.go();
         end.ended(json!({ "code": 0 })).has(&["child 42 0", "child ended 5"]);

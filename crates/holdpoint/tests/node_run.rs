@@ -174,7 +174,7 @@ fn steps_go_over_into_and_out_of_calls() {
     let at = |name: &str| line(&file, name);
     debug.run_to("shop.js", &["loop"]).stands("breakpoint", at("loop")).has(&["all = 0"]);
     debug.ok("debug_step", json!({ "action": "step_in" })).stands("step", at("method"));
-    debug.ok("debug_step", json!({})).has(&["net = undefined → 2"]);
+    debug.ok("debug_step", json!({})).has(&["net = <not assigned yet> → 2"]);
     debug
         .ok("debug_step", json!({ "action": "step_out" }))
         .stands("step", at("add"))

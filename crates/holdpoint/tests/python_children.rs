@@ -170,7 +170,11 @@ fn a_subprocess_is_debugged_with_its_parent() {
     assert!(thread.starts_with("2/"), "{thread}");
     debug.ok("debug_stack", json!({})).has(&["#0   square"]);
     assert_eq!(debug.eval("number"), "(int) 6");
-    debug.ok("debug_threads", json!({})).has(&["1 MainThread running", "2/1 "]);
+    debug.ok("debug_threads", json!({})).has(&[
+        "1 MainThread of children.py (pid ",
+        ") running",
+        "2/1 ",
+    ]);
     debug.go().ended(json!({ "code": 0 })).has(&["child said square 36 and ended with 0", "done"]);
 }
 
@@ -244,7 +248,7 @@ fn the_end_of_the_program_ends_its_family() {
     debug.eval("import os");
     // The answer may be lost with the program; its end is not.
     debug.ask("debug_evaluate", json!({ "expression": "os._exit(0)", "timeout_s": 2 }));
-    debug.ok("debug_wait", json!({ "since": 99 })).ended(json!({ "code": 0 }));
+    debug.ok("debug_wait", json!({ "after_epoch": 99 })).ended(json!({ "code": 0 }));
     debug.nothing_is_left();
 }
 

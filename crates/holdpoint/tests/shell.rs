@@ -55,6 +55,8 @@ impl Shell {
         let mut command = command(BIN, args, &self.home());
         command.current_dir(folder).env("HOLDPOINT_PORT", "0");
         command.env("HOLDPOINT_END_IDLE", self.idle).stdin(Stdio::null());
+        // An agent's shell may stand in another folder than its project.
+        command.env("CLAUDE_PROJECT_DIR", "/");
         command
     }
 
@@ -172,6 +174,23 @@ fn a_persons_server_is_used_and_none_is_started() {
     let pid = until("its entry", || shell.servers().first().copied());
     shell.ok(&["tool", "server_status"]);
     assert_eq!(shell.server(), pid);
+}
+
+#[test]
+fn a_shell_has_every_tool_also_of_a_server_that_lists_few() {
+    let shell = Shell::new();
+    let args = ["mcp", "--port", "0", "--toolset", "agent"];
+    let mut agent = Process::start_at(BIN, &args, &shell.home(), |command| {
+        command.current_dir(shell.project());
+    });
+    agent.port();
+    let pid = until("its entry", || shell.servers().first().copied());
+    let text = shell.ok(&["tool", "timeline_note", "text=not among its twenty"]);
+    assert!(text.starts_with("noted as seq "), "{text}");
+    assert_eq!(shell.server(), pid, "it was the agent's");
+    let (code, text, _) = shell.run(&["tool", "timeline_notes"]);
+    assert_eq!(code, 1);
+    assert!(text.starts_with("[E_UNKNOWN_TOOL] no tool `timeline_notes`"), "{text}");
 }
 
 #[test]

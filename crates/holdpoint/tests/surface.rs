@@ -405,6 +405,9 @@ fn nothing_is_out_of_an_agents_reach() {
     let note = json!({ "name": "timeline_note", "arguments": { "text": "through the back door" } });
     let text = rpc.text("more_tools", note);
     assert!(text.starts_with("noted as seq "), "{text}");
+    // One that is not listed is reached so, and not mistaken for another.
+    let text = rpc.text("debug_threads", json!({}));
+    assert!(text.contains("`more_tools {\"name\": \"debug_threads\""), "{text}");
     let text = rpc.text("more_tools", json!({ "name": "debug_threds" }));
     assert!(text.contains("did you mean `debug_threads`?"), "{text}");
     let text = rpc.text("more_tools", json!({ "name": "debug_threads" }));

@@ -16,7 +16,7 @@ async def test_an_answer_is_text_and_the_same_in_an_envelope(server, way):
         first = await client.call("timeline_note", {"text": "one"})
         second = await client.call("timeline_note", {"text": "two"})
         query = await client.call("timeline_query", {"since": first.seq - 1, "kinds": ["note"]})
-    assert set(first.envelope) == {"ok", "type", "data", "meta"}
+    assert set(first.envelope) == {"ok", "type", "text", "data", "meta"}
     assert (first.envelope["ok"], first.envelope["type"]) == (True, "success")
     assert first.data == {"seq": first.seq, "by": "pytest"}
     assert first.text == f"noted as seq {first.seq}: one"
@@ -59,7 +59,7 @@ async def test_a_failure_says_what_and_what_next(server, way, tool, arguments, c
         answer = await client.call(tool, arguments)
         assert (await client.status())["pid"]
     assert answer.failed
-    assert set(answer.envelope) == {"ok", "type", "error", "meta"}
+    assert set(answer.envelope) == {"ok", "type", "text", "error", "meta"}
     assert (answer.envelope["ok"], answer.envelope["type"]) == (False, "error")
     error = answer.envelope["error"]
     assert error["code"] == code

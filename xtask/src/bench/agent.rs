@@ -39,6 +39,10 @@ const LIMIT: Duration = Duration::from_secs(40 * 60);
 /// The first launch may download the debugger.
 const FIRST_LAUNCH_S: u32 = 170;
 
+/// What is true of no question: no program is killed but by the probe that looked at it, and nobody
+/// sets a breakpoint that could get lost.
+const UNTRUE: &[&str] = &["SIGKILL", "lost its place"];
+
 /// Who answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -77,12 +81,14 @@ impl Way {
     fn new(question: &Question, side: Side, turns: Vec<Turn>) -> Self {
         let read = turns.iter().map(|turn| turn.read.as_str()).collect::<Vec<_>>().join("\n");
         let missing = question.expected(side).filter(|fact| !fact.is_in(&read));
+        let missing = missing.map(|fact| fact.text().to_owned()).collect();
         let lies = question.forbidden(side).filter(|fact| fact.is_in(&read));
-        Self {
-            missing: missing.map(|fact| fact.text().to_owned()).collect(),
-            lies: lies.map(|fact| fact.text().to_owned()).collect(),
-            turns,
+        let mut lies: Vec<String> = lies.map(|fact| fact.text().to_owned()).collect();
+        if side == Side::Ours {
+            let untrue = UNTRUE.iter().filter(|text| read.contains(**text));
+            lies.extend(untrue.map(|text| (*text).to_owned()));
         }
+        Self { turns, missing, lies }
     }
 
     fn calls(&self) -> usize {
@@ -207,7 +213,11 @@ fn ask(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         met &= is_met;
     }
     // Medians are of the whole: of one question only its answers count.
-    Ok(if met || options.question.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    let is_enough = match options.question {
+        Some(_) => asked.iter().all(|it| it.ours.is_sound() && it.shell.is_sound()),
+        None => met,
+    };
+    Ok(if is_enough { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn answer(runner: &Runner<'_>, question: &Question, options: &Options) -> Result<Asked> {

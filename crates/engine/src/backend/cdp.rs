@@ -160,14 +160,18 @@ impl Cdp {
     fn silence(&self) -> String {
         let native =
             "it may be inside of a call that does not return to JavaScript, such as `execSync`";
-        let traced = self.traces().risk().map(|(id, expression)| {
-            format!(
-                ", or tracepoint {id} evaluates `{}`, which V8 cannot end at a tracepoint: \
-                 `debug_stop` ends the program",
-                crate::budget::cut(&expression, 80)
-            )
-        });
+        let traced = self.endless().map(|it| format!(", or {it}"));
         format!("{native}{}", traced.unwrap_or_default())
+    }
+
+    /// A tracepoint that may hold the program for good.
+    pub fn endless(&self) -> Option<String> {
+        let (id, expression) = self.traces().risk()?;
+        Some(format!(
+            "tracepoint {id} evaluates `{}`, which V8 cannot end at a tracepoint: `debug_stop` ends the \
+             program",
+            crate::budget::cut(&expression, 80)
+        ))
     }
 
     /// What the process or worker is called by those who wrote the program.

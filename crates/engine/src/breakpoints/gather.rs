@@ -23,6 +23,8 @@ pub struct Gathered {
     passes: BTreeMap<BreakpointId, Passes>,
     /// How often the place that begins groups was passed.
     turn: u64,
+    /// Passes of all places so far.
+    count: u64,
 }
 
 impl Gathered {
@@ -33,6 +35,11 @@ impl Gathered {
     /// Of one tracepoint; empty for one that was never passed.
     pub fn of(&self, id: BreakpointId) -> Passes {
         self.passes.get(&id).cloned().unwrap_or_default()
+    }
+
+    /// How often the place that begins groups was passed.
+    pub fn turn(&self) -> u64 {
+        self.turn
     }
 
     pub fn total(&self, id: BreakpointId) -> u64 {
@@ -52,12 +59,14 @@ impl Gathered {
             Some(By::Place(_)) => Some(self.turn.to_string()),
             None => None,
         };
+        self.count += 1;
         let passes = self.passes.entry(hit.id).or_default();
         if passes.site.is_none() {
             let function = hit.function.as_deref().map(str::to_owned);
             passes.site = Some((hit.file.to_string(), hit.line, function));
         }
-        passes.add(who(target, hit.thread_name.as_deref()), values, key.as_deref());
+        let who = who(target, hit.thread_name.as_deref());
+        passes.add(self.count, who, values, key.as_deref());
     }
 }
 

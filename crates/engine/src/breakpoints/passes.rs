@@ -13,6 +13,8 @@ use crate::{budget, limits};
 pub struct Pass {
     /// From 1.
     pub number: u64,
+    /// Among the passes of all places, in the order of time.
+    pub order: u64,
     /// The thread or process, where it is not the program's main one.
     pub who: Option<String>,
     /// Of each expression: its value, or what it threw.
@@ -87,6 +89,7 @@ impl Passes {
     /// Takes a pass; `key` names its group, where there are groups.
     pub fn add(
         &mut self,
+        order: u64,
         who: Option<String>,
         values: Vec<Result<String, String>>,
         key: Option<&str>,
@@ -104,7 +107,7 @@ impl Passes {
         if let Some(key) = key {
             self.groups.add(key, number, &values);
         }
-        let pass = Pass { number, who, values };
+        let pass = Pass { number, order, who, values };
         if self.first.len() < limits::PASSES_KEPT {
             self.first.push(pass);
             return;
@@ -237,7 +240,7 @@ mod tests {
     fn passes(values: impl IntoIterator<Item = String>) -> Passes {
         let mut passes = Passes::default();
         for value in values {
-            passes.add(None, vec![Ok(value)], None);
+            passes.add(0, None, vec![Ok(value)], None);
         }
         passes
     }
@@ -267,7 +270,7 @@ mod tests {
     fn groups_come_in_the_order_of_their_first_pass() {
         let mut seen = Passes::default();
         for (key, value) in [("b", "1"), ("a", "2.5"), ("b", "x"), ("b", "3")] {
-            seen.add(None, vec![Ok(value.to_owned())], Some(key));
+            seen.add(0, None, vec![Ok(value.to_owned())], Some(key));
         }
         let told: Vec<_> = seen
             .groups
@@ -281,8 +284,8 @@ mod tests {
     #[test]
     fn errors_are_no_values() {
         let mut seen = Passes::default();
-        seen.add(None, vec![Ok("1".to_owned())], None);
-        seen.add(None, vec![Err("KeyError".to_owned())], None);
+        seen.add(0, None, vec![Ok("1".to_owned())], None);
+        seen.add(0, None, vec![Err("KeyError".to_owned())], None);
         let column = &seen.columns[0];
         assert_eq!((column.count, column.errors, column.is_numeric()), (2, 1, true));
         assert_eq!(column.last_error, Some(("KeyError".to_owned(), 2)));

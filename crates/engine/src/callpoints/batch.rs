@@ -69,7 +69,8 @@ impl Callpoints {
             let mut state = self.state();
             state.keep(found, &mut bring);
             let key = state.key(process);
-            state.meet(process, &key, None, about.as_ref(), &mut bring);
+            let page = records.first().and_then(|it| it.site.page_url.as_deref());
+            state.meet(process, &key, page, about.as_ref(), &mut bring);
         }
         let missing = self.missing_of(&records).await;
         let accepted = records.len();
@@ -174,6 +175,7 @@ impl State {
             pid: process.pid,
             process_start: process.start_time,
             signature: record.signature,
+            page_url: record.site.page_url.clone(),
             site: record.site,
             format,
             origin: record.origin,

@@ -219,8 +219,8 @@ impl Teller {
         }
     }
 
-    pub(super) fn lines_reached(&self, file: &Path) -> BTreeSet<u32> {
-        self.told().reached.get(file).cloned().unwrap_or_default()
+    pub(super) fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
+        self.told().reached.get(file).cloned()
     }
 
     fn trace_hit(&self, target: TargetId, hit: Passed, hit_count: u64) -> Event {

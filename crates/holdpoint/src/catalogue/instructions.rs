@@ -34,8 +34,10 @@ const SENTENCES: &[(&[&str], &str)] = &[
         &["more_tools"],
         "`more_tools` reaches the rest: attach, pause, restart, stdin, threads, source, snapshots.",
     ),
-    (&[], "Answers carry `seq`: pass it as `since` and no event is missed."),
-    (&[], "A failure ends with `hint:`, the next step."),
+    (
+        &[],
+        "An answer ends with what else happened since your last call, a failure with `hint:`, the next step.",
+    ),
 ];
 
 pub(super) fn of(mounted: &BTreeSet<&'static str>) -> String {

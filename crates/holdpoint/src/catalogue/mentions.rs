@@ -24,6 +24,9 @@ const TWINS: &[(&str, &str)] = &[
     ("breakpoint_wait", "debug_wait"),
 ];
 
+/// Stands before a name that is called through `more_tools`.
+const REACHED: &str = "more_tools {\"name\": \"";
+
 /// What a hint says when its every step needs a tool that is not there.
 const ELSEWHERE: &str = "this needs a tool of `--toolset agent`";
 
@@ -215,7 +218,9 @@ impl Mentions {
             let (before, rest) = text.split_at_checked(start)?;
             let length = rest.find(|it| !is_word(it)).unwrap_or(rest.len());
             let (word, after) = rest.split_at(length);
-            if let Some(name) = self.missing.get(word) {
+            // One that is called through `more_tools` is said as it should be.
+            let is_reached = before.ends_with(REACHED);
+            if let Some(name) = self.missing.get(word).filter(|_| !is_reached) {
                 let (arguments, after) = after.split_at(call_length(after));
                 return Some(Mention { before, name, arguments, after });
             }

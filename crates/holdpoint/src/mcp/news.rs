@@ -4,7 +4,7 @@
 //! what its reader cannot know: programs that ended, stops, calls that wait, points that lost their place,
 //! notes of others. What the answer itself names is not said again, and what is over is not said at all.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use holdpoint_engine::{
     budget,
@@ -12,7 +12,7 @@ use holdpoint_engine::{
     ids::{Seq, SessionId},
     limits,
     log::Record,
-    session::Status,
+    session::{Session, Status},
 };
 
 use crate::app::App;
@@ -94,7 +94,7 @@ fn program(app: &App, event: &Event, answer: &str) -> Option<String> {
     if names(answer, &name) {
         return None;
     }
-    let found = app.engine.sessions.find(Some(&name)).ok()?;
+    let found = listed(app, session)?;
     match event {
         Event::Stopped(at) => {
             let stands = found.view().status == Status::Stopped;
@@ -103,6 +103,11 @@ fn program(app: &App, event: &Event, answer: &str) -> Option<String> {
         Event::SessionEnded { exit, .. } => Some(format!("{name} ended with {exit}")),
         _ => None,
     }
+}
+
+/// What a probe ran was its own, and its answer told.
+fn listed(app: &App, session: SessionId) -> Option<Arc<Session>> {
+    app.engine.sessions.all().into_iter().find(|it| it.id == session)
 }
 
 fn place(at: &StoppedAt) -> String {
@@ -118,8 +123,9 @@ fn other(app: &App, event: &Event, answer: &str) -> Option<String> {
         Event::Note { text, by } => Some(format!("note of {by}: {}", budget::cut(text, 160))),
         Event::BreakpointUnbound { session, breakpoint, why } => {
             let is_told = names(answer, &session.to_string());
+            let is_over = listed(app, *session)?.view().status == Status::Ended;
             let why = budget::cut(why, 80);
-            (!is_told)
+            (!is_told && !is_over)
                 .then(|| format!("breakpoint {breakpoint} lost its place in {session}: {why}"))
         }
         Event::CallPaused { pause_id, line, .. } => {

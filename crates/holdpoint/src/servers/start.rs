@@ -55,6 +55,8 @@ async fn start(project: &Path, idle: Duration, log: &Path) -> anyhow::Result<Ser
     let mut child = Command::new(exe)
         .args(["serve", "--detached", "--end-idle", &idle.as_secs_f64().to_string()])
         .current_dir(project)
+        // The agent's around this shell, which need not be the one of this folder.
+        .env_remove("CLAUDE_PROJECT_DIR")
         // Nothing of the shell's may stay open: whoever reads its output waits for the last holder.
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

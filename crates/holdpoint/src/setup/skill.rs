@@ -58,16 +58,49 @@ mod tests {
         assert!(TEXT.lines().count() < 80, "{} lines", TEXT.lines().count());
     }
 
+    fn catalogue() -> Catalogue {
+        Catalogue::ours(&["agent".to_owned()]).unwrap()
+    }
+
     #[test]
     fn it_names_only_tools_that_setup_mounts() {
-        let catalogue = Catalogue::ours(&[]).unwrap();
+        let catalogue = catalogue();
         let words = TEXT.split(|c: char| !c.is_ascii_lowercase() && c != '_');
-        let families = ["debug_", "breakpoint_", "tracepoint_", "timeline_", "server_"];
+        let families = ["debug_", "breakpoint_", "tracepoint_", "timeline_", "server_", "more_"];
         let named: Vec<&str> =
             words.filter(|word| families.iter().any(|family| word.starts_with(family))).collect();
         assert!(named.len() > 10, "{named:?}");
         for name in named {
             assert!(catalogue.tool(name).is_ok(), "{name}");
         }
+    }
+
+    /// What stands between backquotes, in the order of the text.
+    fn quoted() -> impl Iterator<Item = &'static str> {
+        TEXT.split('`').skip(1).step_by(2)
+    }
+
+    #[test]
+    fn its_examples_are_calls_that_the_tools_take() {
+        let catalogue = catalogue();
+        let mut seen = 0;
+        for text in quoted() {
+            let Some((before, _)) = text.split_once('{') else { continue };
+            let (name, json) = text.split_at(before.len());
+            // Rows of the table are all of one tool; what continues a row stands without braces.
+            let name = if before.is_empty() { "debug_probe" } else { name.trim() };
+            if !name.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+                continue;
+            }
+            let arguments: serde_json::Map<String, serde_json::Value> =
+                serde_json::from_str(json).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let tool = catalogue.tool(name).unwrap_or_else(|_| panic!("{name}"));
+            let known = tool.schema()["properties"].as_object().unwrap();
+            for parameter in arguments.keys() {
+                assert!(known.contains_key(parameter), "{name} takes no `{parameter}`");
+            }
+            seen += 1;
+        }
+        assert!(seen >= 10, "{seen} examples");
     }
 }

@@ -41,7 +41,8 @@ pub(super) fn published(schema: &JsonObject, size: Size) -> JsonObject {
                 // Rust's line breaks are none of theirs.
                 listed.insert(name.clone(), about.replace('\n', " ").into());
             }
-            ("enum" | "required", value) => {
+            // The last is the protocol's: a parameter that also travels as a header.
+            ("enum" | "required" | "x-mcp-header", value) => {
                 listed.insert(name.clone(), value.clone());
             }
             ("properties", Value::Object(properties)) => {

@@ -307,7 +307,7 @@ async fn a_parameter_is_taken_by_its_old_name() {
         "puppet_act",
         json!({ "act": "dance", "number": 3 }),
         expect![[r#"
-            dance by tester within 4200
+            dance by tester within 6000
             {"count":3,"age":null}"#]],
     )
     .await;

@@ -55,7 +55,6 @@ pub(crate) struct Any {
 
 impl Scope for Any {
     const TAKES_SESSION: bool = true;
-    const ABOUT_SESSION: Option<&'static str> = Some("Default: any.");
 
     async fn enter(call: &Call) -> Result<Self, Failure> {
         Ok(Any { app: call.app.clone(), id: call.session.clone() })

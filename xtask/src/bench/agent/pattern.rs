@@ -1,6 +1,10 @@
-//! A fact to look for in what was read: text of one line, with `…` for whatever stands between.
+//! A fact to look for in what was read: text of one line, with `…` for whatever stands between, and `‥` for a few
+//! characters: a name and its value, however they are joined.
 //!
 //! `total = 4` is not found in `total = 42` nor in `subtotal = 4`: a fact begins and ends with whole words.
+
+/// Room for `: int = `, `: ` or ` passes · `.
+const NEAR: usize = 12;
 
 /// One line of a question's `expect` or `forbid`.
 pub(super) struct Pattern(String);
@@ -19,24 +23,39 @@ impl Pattern {
     }
 
     fn is_in_line(&self, line: &str) -> bool {
-        let pieces: Vec<&str> = self.0.split('…').map(str::trim).collect();
-        follows(&pieces, line, None)
+        let pieces: Vec<Piece> = self.0.split_inclusive(['…', '‥']).map(Piece::new).collect();
+        follows(&pieces, line, None, usize::MAX)
     }
 }
 
-/// Whether the pieces come one after the other; `before` is the character in front of `rest`.
-fn follows(pieces: &[&str], rest: &str, before: Option<char>) -> bool {
-    let Some((piece, later)) = pieces.split_first() else {
+/// Text, and how many characters may stand between it and the next.
+struct Piece<'a> {
+    text: &'a str,
+    gap: usize,
+}
+
+impl<'a> Piece<'a> {
+    fn new(text: &'a str) -> Self {
+        let gap = if text.ends_with('‥') { NEAR } else { usize::MAX };
+        Self { text: text.trim_end_matches(['…', '‥']).trim(), gap }
+    }
+}
+
+/// Whether the pieces come one after the other, the first after at most `gap` characters; `before` is the one in
+/// front of `rest`.
+fn follows(pieces: &[Piece<'_>], rest: &str, before: Option<char>, gap: usize) -> bool {
+    let Some((Piece { text, gap: next }, later)) = pieces.split_first() else {
         return true;
     };
-    rest.match_indices(piece).any(|(at, _)| {
-        let (front, behind) = (rest.get(..at), rest.get(at + piece.len()..));
+    rest.match_indices(text).any(|(at, _)| {
+        let (front, behind) = (rest.get(..at), rest.get(at + text.len()..));
         let (Some(front), Some(behind)) = (front, behind) else {
             return false;
         };
         let previous = front.chars().next_back().or(before);
-        let is_whole = starts_whole(piece, previous) && ends_whole(piece, behind);
-        is_whole && follows(later, behind, piece.chars().next_back())
+        let is_whole = starts_whole(text, previous) && ends_whole(text, behind);
+        let is_near = front.chars().count() <= gap;
+        is_whole && is_near && follows(later, behind, text.chars().next_back(), *next)
     })
 }
 
@@ -73,5 +92,7 @@ mod tests {
         assert!(found("hit 3 … x = 'a'", "hit 33 and hit 3 x = 'a'"));
         assert!(!found("hit 3 … x = 'a'", "hit 3\nx = 'a'"), "one line");
         assert!(!found("a … a", "a"));
+        assert!(found("'a' ‥ 16", "key = 'a': 16 passes"));
+        assert!(!found("'a' ‥ 16", "'a' 3 · 'b' 4 · 'c' 16"));
     }
 }

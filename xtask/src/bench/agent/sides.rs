@@ -60,7 +60,7 @@ impl Runner<'_> {
     }
 
     fn connect(&self, place: &Place) -> Result<StdioClient> {
-        let server = Server::new(self.binary, &["mcp", "--port", "0"])
+        let server = Server::new(self.binary, &["mcp", "--port", "0", "--toolset", "agent"])
             .inside(&place.root, place.environment())
             .with_debuggers(self.debuggers);
         let mut client = StdioClient::over_pipes(&server)?;

@@ -42,11 +42,14 @@ impl Tool for List {
             let state = binding.as_ref().map(|it| state(breakpoint, it)).unwrap_or_default();
             let older = bind::older(&app, breakpoint.id).map(|it| format!("; {it}"));
             let state = format!("{state}{}", older.unwrap_or_default());
-            if !lines.push(&format!("{}{state}", line(breakpoint))) {
-                lines.always(&format!("… {} more", all.len() - rows.len()));
+            let row = row(breakpoint, binding.as_ref());
+            let told = format!("{}{state}", line(breakpoint));
+            if !lines.push_beside(&told, row.to_string().len() + 1) {
+                let left = all.len() - rows.len();
+                lines.always(&format!("… {left} more: pass a larger `budget_tokens`"));
                 break;
             }
-            rows.push(row(breakpoint, binding.as_ref()));
+            rows.push(row);
         }
         let points = app.engine.callpoints().await.callpoints();
         for (name, point) in &points {

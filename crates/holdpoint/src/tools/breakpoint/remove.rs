@@ -31,8 +31,8 @@ pub(crate) struct Params {
 
 impl Tool for Remove {
     const NAME: &'static str = "breakpoint_remove";
-    const ABOUT: &'static str = "Remove a breakpoint: by `id`, place or `function`; an \
-        intercepted function by `function_name`.";
+    const ABOUT: &'static str = "Remove a breakpoint, a tracepoint or, by `function_name`, an \
+        intercepted function.";
     const EFFECT: Effect = Effect::Destroys;
     const SPEAKS_JSON: bool = true;
     const WORDS_WITH: &'static [&'static str] = &["id", "file", "line", "function"];

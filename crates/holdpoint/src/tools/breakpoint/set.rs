@@ -40,7 +40,7 @@ impl Tool for Set {
     const ABOUT: &'static str = "Stop at a line or function, or only when a condition holds.";
     const EFFECT: Effect = Effect::Arms;
     const TITLE: &'static str = "Set breakpoint";
-    const RARE: &'static [&'static str] = &["column", "hit_condition", "id"];
+    const RARE: &'static [&'static str] = &["column", "match", "hit_condition", "id"];
     type Scope = App;
     type Params = Params;
 

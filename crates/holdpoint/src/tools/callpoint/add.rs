@@ -23,9 +23,9 @@ pub(crate) struct Params {
     /// `yield`: as the default says.
     #[schemars(extend("enum" = ["stop", "go", "yield"]))]
     behavior: Option<String>,
-    /// The same after the call; also "exception", "stop_exception".
+    #[schemars(extend("enum" = ["stop", "go", "exception", "stop_exception", "yield"]))]
     after: Option<String>,
-    /// Function to run instead where calls do not pause.
+    /// Runs instead.
     replacement: Option<String>,
 }
 

@@ -39,8 +39,8 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 
 impl Tool for Continue {
     const NAME: &'static str = "breakpoint_continue";
-    const ABOUT: &'static str = "Let a paused call go on: as it is, with other arguments or \
-        another function, skipped with a result, or raising.";
+    const ABOUT: &'static str = "Let a paused call go on: as it is, changed, replaced, skipped \
+        with a result, or raising.";
     const EFFECT: Effect = Effect::Runs;
     const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Decide a paused call";

@@ -27,7 +27,7 @@ pub(crate) struct Params {
     search: Option<String>,
     /// `next` of an earlier answer.
     before: Option<i64>,
-    /// Everything: stacks, tracebacks, whole CIDs.
+    /// Stacks, whole CIDs.
     #[serde(default)]
     full: bool,
 }

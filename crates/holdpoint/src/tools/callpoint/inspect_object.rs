@@ -23,7 +23,6 @@ pub(crate) struct Params {
     cid: String,
     /// `.items[0]['price']`
     path: Option<String>,
-    /// Shows the whole CID.
     #[serde(default)]
     full: bool,
 }

@@ -14,7 +14,7 @@ pub(crate) struct ListPaused;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
-    /// Everything: stacks, whole CIDs.
+    /// Stacks, whole CIDs.
     #[serde(default)]
     full: bool,
 }

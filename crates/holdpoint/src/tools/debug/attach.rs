@@ -38,7 +38,7 @@ pub(crate) struct Params {
     /// Where its files have other names here.
     #[serde(default)]
     path_mappings: Vec<Pair>,
-    /// Leave libraries out (default true).
+    /// Default true.
     just_my_code: Option<bool>,
     timeout_s: Option<f64>,
 }

@@ -33,8 +33,8 @@ pub(crate) struct Params {
 
 impl Tool for Continue {
     const NAME: &'static str = "debug_continue";
-    const ABOUT: &'static str = "Run on to the next breakpoint, exception or the end. At the \
-        deadline it says `running`; then `debug_wait`.";
+    const ABOUT: &'static str = "Run on to the next breakpoint, exception or the end. \
+        `debug_wait` waits longer.";
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Continue";
     type Scope = Stopped;

@@ -29,7 +29,7 @@ params! {
         #[serde(default)]
         #[schemars(schema_with = "points")]
         breakpoints: Vec<set::Params>,
-        /// Leave libraries out (default true).
+        /// Default true.
         just_my_code: Option<bool>,
         /// Seconds to wait.
         timeout_s: Option<f64>,

@@ -1,10 +1,14 @@
 //! `debug_probe`: one call from a question about a run to its answer: run, look at each place, end.
 
+mod failure;
+mod frames;
 mod hits;
 mod missed;
+mod order;
 mod params;
 mod passes;
 mod plan;
+mod rows;
 mod said;
 mod tell;
 mod watch;
@@ -31,14 +35,15 @@ pub(crate) struct Probe;
 
 impl Tool for Probe {
     const NAME: &'static str = "debug_probe";
-    const ABOUT: &'static str = "Find out why a test fails or where a value goes wrong: run it to a line or \
-        function, see values and callers at the Nth pass, the first N or all, and end it (25 s).";
+    const ABOUT: &'static str = "Find out why a test fails or where a value goes wrong: run it to its first failure \
+        (no place), or to a line or function; see values at the Nth pass, the first N or all; end it.";
     const EFFECT: Effect = Effect::Runs;
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     // The program is started first, which counts for itself.
     const GRACE: Duration = limits::START_GRACE;
     const TITLE: &'static str = "Probe a run";
-    const RARE: &'static [&'static str] = &["language", "stdin", "just_my_code"];
+    const LONG: bool = true;
+    const RARE: &'static [&'static str] = &["language", "stdin", "at", "by"];
     type Scope = App;
     type Params = Params;
 
@@ -48,31 +53,50 @@ impl Tool for Probe {
         let language = adapter::choose(&launch)?.language();
         let own = Arc::new(Breakpoints::default());
         let plan = Plan::make(&params, &launch, language, &own)?;
+        if plan.failure.is_some() {
+            own.set_exceptions(failure::exceptions(&launch, language));
+        }
         call.doing(format!("running {}", launch.title()));
         let sessions = &app.engine.sessions;
         let started = sessions.launch_with(launch, Arc::clone(&own), call.follow()).await;
         let session = started.map_err(|failure| of_condition(&plan, failure))?;
-        let ended = Ender(Arc::clone(&session));
+        let ending = Ending { app: app.clone(), session: Arc::clone(&session) };
+        let _ender = Ender(ending.clone());
         if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
             session.input(text, true).await?;
         }
         let watch = Watch::new(&session, &own, &plan, patience);
         let seen = watch.run().await;
-        session.stop().await;
-        sessions.put_away(session.id);
-        drop(ended);
-        tell::answer(&session, &own, &plan, seen?, call.budget).await
+        ending.end().await;
+        let seen = seen?;
+        match plan.failure {
+            Some(_) => failure::answer(&session, &plan, &seen, call.budget),
+            None => tell::answer(&session, &own, &plan, seen, call.budget).await,
+        }
     }
 }
 
-/// Ends the program also when the call is cancelled or times out.
-struct Ender(Arc<Session>);
+/// Ends the program, also when the call is cancelled or times out; what it wrote can still be read.
+#[derive(Clone)]
+struct Ending {
+    app: App,
+    session: Arc<Session>,
+}
+
+impl Ending {
+    async fn end(&self) {
+        self.session.stop().await;
+        self.app.engine.sessions.put_away(self.session.id);
+    }
+}
+
+struct Ender(Ending);
 
 impl Drop for Ender {
     fn drop(&mut self) {
-        let session = Arc::clone(&self.0);
+        let ending = self.0.clone();
         // Ends as soon as the program is gone.
-        tokio::spawn(async move { session.stop().await });
+        tokio::spawn(async move { ending.end().await });
     }
 }
 

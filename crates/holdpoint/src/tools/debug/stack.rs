@@ -53,10 +53,12 @@ impl Tool for Stack {
         let mut lines = Lines::within(call.budget);
         let mut rows = Vec::new();
         for (number, frame) in stack.frames.iter().take(limit).enumerate() {
-            if !lines.push(&line(number, frame, &at.session)) {
+            let row = row(number, frame);
+            let told = line(number, frame, &at.session);
+            if !lines.push_beside(&told, row.to_string().len() + 1) {
                 break;
             }
-            rows.push(row(number, frame));
+            rows.push(row);
         }
         let total = stack.total.unwrap_or(stack.frames.len()).max(rows.len());
         if rows.is_empty() {

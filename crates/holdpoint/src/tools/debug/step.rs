@@ -41,6 +41,7 @@ impl Tool for Step {
         one, or out.";
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Step";
+    const RARE: &'static [&'static str] = &["count"];
     type Scope = Stopped;
     type Params = Params;
 

@@ -38,14 +38,18 @@ impl Tool for Threads {
             let name = session.thread_name(row.key).await.or_else(|| row.name.clone());
             let state = if row.is_stopped { "stopped" } else { "running" };
             let here = if current == Some(row.key) { " ← here" } else { "" };
-            let process = if is_family {
+            let thread = name.as_deref().unwrap_or("thread");
+            let named = if is_family {
                 session.learn_title(row.key.target).await;
-                format!(" of {}", who::process(&session, row.key.target))
+                match who::process(&session, row.key.target) {
+                    // A process of one thread is called what its thread is.
+                    process if process.starts_with(thread) => process,
+                    process => format!("{thread} of {process}"),
+                }
             } else {
-                String::new()
+                thread.to_owned()
             };
-            let named = name.as_deref().unwrap_or("thread");
-            let text = format!("{} {named}{process} {state}{here}", row.key);
+            let text = format!("{} {named} {state}{here}", row.key);
             if !lines.push(&text) {
                 let more = view.threads.len() - rows.len();
                 lines.always(&format!("… {more} more threads: pass a larger `budget_tokens`"));

@@ -48,14 +48,17 @@ impl Tool for Wait {
         let stands = view.stop.as_ref().filter(|_| view.status == Status::Stopped);
         let is_known = |shown: &&Arc<Shown>| {
             params.since.is_some_and(|since| shown.seq <= Seq(since))
-                || params.after_epoch.is_some_and(|epoch| shown.stop.epoch <= Epoch(epoch))
+                || params.after_epoch.is_some_and(|epoch| shown.stop.epoch == Epoch(epoch))
         };
         if let Some(shown) = stands.filter(is_known) {
             return unmoved(&session, shown).await;
         }
         let cursor = session.output.cursor();
         call.doing(format!("waiting for {} to stop", session.id));
-        until.tell(&session, Epoch(view.newest.0.saturating_sub(1)), cursor).await
+        // A stop that is yet to come is waited for, whatever stands now.
+        let newest = Epoch(view.newest.0.saturating_sub(1));
+        let after = params.after_epoch.map(Epoch).filter(|it| newest < *it).unwrap_or(newest);
+        until.tell(&session, after, cursor).await
     }
 }
 

@@ -41,7 +41,10 @@ impl What {
         let from = base.clone().unwrap_or_else(|| here.clone());
         let program = self.program.as_ref().map(|program| absolute(&from, program));
         let test = self.test.as_deref().map(|test| absolute(&from, file_of(test)));
-        if let Some(file) = [&program, &test].into_iter().flatten().find(|it| !it.exists()) {
+        let is_missing = |it: &&PathBuf| !it.is_file();
+        // A runner takes a folder of tests as well.
+        let no_test = test.as_ref().filter(|it| !it.exists());
+        if let Some(file) = program.as_ref().filter(is_missing).or(no_test) {
             return Err(not_there(file, "a file", &from));
         }
         let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);

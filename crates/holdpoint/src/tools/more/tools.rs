@@ -28,8 +28,8 @@ pub(crate) struct Params {
 
 impl Tool for Tools {
     const NAME: &'static str = "more_tools";
-    const ABOUT: &'static str = "Any other tool: attach to a process, pause, restart, stdin, \
-        threads, source, exceptions, set a variable, snapshot and diff, paused calls.";
+    const ABOUT: &'static str = "Any other tool: attach, pause, restart, stdin, threads, source, \
+        exceptions, set a variable, snapshot and diff, paused calls.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "More tools";
     const LONG: bool = true;

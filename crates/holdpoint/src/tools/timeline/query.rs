@@ -31,7 +31,6 @@ pub(crate) struct Params {
     /// `stopped`, `exception`, `output`, `note`, …
     #[serde(default)]
     kinds: Vec<String>,
-    /// Text of the event.
     #[serde(rename = "match")]
     text: Option<String>,
     limit: Option<usize>,
@@ -45,7 +44,7 @@ pub(crate) struct Params {
 impl Tool for Query {
     const NAME: &'static str = "timeline_query";
     const ABOUT: &'static str = "What happened, in order: stops, output, exceptions, calls, \
-        notes. With `timeout_s` it waits for the next.";
+        notes. `timeout_s` waits for the next.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Timeline";
     const LONG: bool = true;

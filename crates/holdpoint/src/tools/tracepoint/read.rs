@@ -31,7 +31,6 @@ pub(crate) struct Params {
     /// A `seq`; 0 is the beginning.
     since: Option<u64>,
     limit: Option<usize>,
-    /// When each was.
     #[serde(default)]
     times: bool,
     #[serde(default)]

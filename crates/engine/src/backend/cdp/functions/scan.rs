@@ -235,13 +235,25 @@ impl Scan<'_> {
         None
     }
 
-    /// Behind `<T>`, if it is there.
-    fn generics(&self, at: usize) -> usize {
-        if !self.is_mark(at, '<') {
-            return at;
+    /// Behind `<T>`, if it is there: `index < limit) { … }` is none.
+    fn generics(&self, begin: usize) -> usize {
+        if !self.is_mark(begin, '<') {
+            return begin;
         }
-        let end = (at..at + 40).find(|it| self.is_mark(it + 1, '('));
-        end.map_or(at, |end| end + 1)
+        let mut at = begin + 1;
+        for _ in 0..40 {
+            match self.kind(at) {
+                Some(Kind::Mark('>')) if self.is_mark(at + 1, '(') => return at + 1,
+                Some(Kind::Mark('(' | '[' | '{')) => match self.pairs.get(&at) {
+                    Some(close) => at = *close,
+                    None => return begin,
+                },
+                None | Some(Kind::Mark(')' | ']' | '}' | ';')) => return begin,
+                _ => {}
+            }
+            at += 1;
+        }
+        begin
     }
 
     fn generics_before(&self, open: usize) -> usize {
@@ -430,7 +442,8 @@ mod tests {
             "// function no() {}\n/* class No { no() {} } */\n\
              const text = 'function no() {}', re = /function no\\(\\) {/g, t = `${() => { x() }} no() {`;\n\
              if (a) { b() } else if (c) { d() }\nfor (const x of y) { z() }\ncall(x);\n\
-             new Thing(x)\nconst half = a / b; const other = () => half / 2;",
+             new Thing(x)\nconst half = a / b; const other = () => half / 2;\n\
+             if (is && index < limit) {\n  obj = [];\n} else if (is) {\n  throw new RangeError('x');\n} else if (no(1)) {\n  y();\n}",
             expect!["other 8:41"],
         );
     }

@@ -1,14 +1,12 @@
 //! A place that was not reached, or not often enough: what ran instead.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::Path};
 
 use holdpoint_engine::{
     breakpoints::{Breakpoints, Place},
     budget,
     inspect::{self, Outlined},
+    limits,
     session::Session,
 };
 
@@ -46,15 +44,15 @@ pub(super) fn why(
             let why = why.filter(|it| !it.contains("not loaded yet"));
             // What follows is for other tools.
             let why = why.map(|it| format!(": {}", it.split("; launch").next().unwrap_or(&it)));
-            let ran =
-                file.as_deref().map(|file| called(session, file, &reached(own, plan, seen, file)));
-            format!("{never}{}", why.or(ran).unwrap_or_default())
+            let ran = file.as_deref().and_then(|it| Some((it, ran(own, plan, seen, it)?)));
+            let called = ran.map(|(file, ran)| called(session, file, &ran));
+            format!("{never}{}", why.or(called).unwrap_or_default())
         }
         Place::Line { file, line, .. } => {
             let place = inspect::place(file, session.cwd());
-            let lines = reached(own, plan, seen, file);
-            let told = told(session, file, *line, &lines, planned);
-            let moved = planned.note.as_deref().filter(|it| it.starts_with("line"));
+            let ran = ran(own, plan, seen, file);
+            let told = ran.map(|it| told(session, file, *line, &it, planned)).unwrap_or_default();
+            let moved = planned.note.as_deref();
             let moved = moved.map(|it| format!(" ({it})")).unwrap_or_default();
             format!("Line {line} of {place}{moved} was never reached{condition}{told}")
         }
@@ -68,43 +66,49 @@ fn passes_before(own: &Breakpoints, planned: &Planned) -> (u64, bool) {
 }
 
 /// The lines of a file that are known to have run.
-fn reached(own: &Breakpoints, plan: &Plan, seen: &Seen, file: &Path) -> BTreeSet<u32> {
-    let gathered = own.gathered();
-    let marks = plan.marks.get(file).into_iter().flatten();
-    let marked = marks.filter_map(|id| gathered.of(*id).site.map(|(_, line, _)| line));
-    let surveyed = seen.reached.get(&PathBuf::from(file)).into_iter().flatten().copied();
-    marked.chain(surveyed).collect()
+struct Ran {
+    lines: BTreeSet<u32>,
+    /// Whether what is not among them did not run: a file may have too many functions to mark them all.
+    is_whole: bool,
 }
 
-fn told(
-    session: &Session,
-    file: &Path,
-    line: u32,
-    lines: &BTreeSet<u32>,
-    planned: &Planned,
-) -> String {
+/// `None` where nobody counted, or whoever did was killed.
+fn ran(own: &Breakpoints, plan: &Plan, seen: &Seen, file: &Path) -> Option<Ran> {
+    let gathered = own.gathered();
+    match plan.marks.get(file).map(Vec::as_slice) {
+        None | Some([]) => Some(Ran { lines: seen.reached.get(file)?.clone(), is_whole: true }),
+        Some(marks) => {
+            let lines =
+                marks.iter().filter_map(|id| gathered.of(*id).site.map(|(_, line, _)| line));
+            Some(Ran { lines: lines.collect(), is_whole: marks.len() < limits::PROBE_MARKS })
+        }
+    }
+}
+
+fn told(session: &Session, file: &Path, line: u32, ran: &Ran, planned: &Planned) -> String {
     let needs_more = planned.condition.is_some() || planned.counter.is_some();
-    if lines.contains(&line) && needs_more {
+    if ran.lines.contains(&line) && needs_more {
         return ": the line was passed, the condition never held".to_owned();
     }
     let functions = inspect::outline(file);
     let Some(around) = inspect::function_at(&functions, line) else {
-        return called(session, file, lines);
+        return called(session, file, ran);
     };
-    let ran: Vec<u32> = lines
+    let own: Vec<u32> = ran
+        .lines
         .iter()
         .copied()
         .filter(|it| inspect::function_at(&functions, *it) == Some(around))
         .collect();
     // The head of a function runs where it is defined.
-    if ran.iter().all(|it| *it == around.head && around.body > around.head) {
-        return format!(": `{}` was not called{}", around.name, called(session, file, lines));
+    if own.iter().all(|it| *it == around.head && around.body > around.head) {
+        return format!(": `{}` was not called{}", around.name, called(session, file, ran));
     }
-    format!(": of `{}` ran {}", around.name, ranges(&ran))
+    format!(": of `{}` ran {}", around.name, ranges(&own))
 }
 
 /// The functions of a file that were called.
-fn called(session: &Session, file: &Path, lines: &BTreeSet<u32>) -> String {
+fn called(session: &Session, file: &Path, ran: &Ran) -> String {
     let functions = inspect::outline(file);
     let place = inspect::place(file, session.cwd());
     if functions.is_empty() {
@@ -112,13 +116,16 @@ fn called(session: &Session, file: &Path, lines: &BTreeSet<u32>) -> String {
     }
     let names: Vec<&str> = functions
         .iter()
-        .filter(|it| was_called(it, &functions, lines))
+        .filter(|it| was_called(it, &functions, &ran.lines))
         .map(|it| it.name.as_str())
         .collect();
-    if names.is_empty() {
-        return format!("; no function of {place} was");
-    }
-    format!("; of {place} were called: {}", budget::cut(&names.join(", "), LIST_BYTES))
+    let names_or_none = match (names.is_empty(), ran.is_whole) {
+        (true, true) => return format!("; no function of {place} was"),
+        (true, false) => return String::new(),
+        (false, true) => format!("; of {place} were called: "),
+        (false, false) => format!("; of {place} were called, among others: "),
+    };
+    names_or_none + &budget::cut(&names.join(", "), LIST_BYTES)
 }
 
 fn was_called(function: &Outlined, all: &[Outlined], lines: &BTreeSet<u32>) -> bool {

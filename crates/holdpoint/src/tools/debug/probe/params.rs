@@ -17,11 +17,11 @@ params! {
         /// Default: the locals. `work: n` is `n` in the caller `work`.
         #[serde(default, deserialize_with = "texts")]
         pub(super) expressions: Vec<String>,
-        /// Only the Nth pass (where `condition` holds).
+        /// Only the Nth pass.
         pub(super) hit: Option<u64>,
         /// The first N (default 1), or `all`: counted, without stopping.
         pub(super) hits: Option<Hits>,
-        /// Several places in one run.
+        /// Several places in one run. None: the first failure.
         #[serde(default, deserialize_with = "spots")]
         #[schemars(schema_with = "bare_spots")]
         pub(super) at: Vec<Spot>,
@@ -144,15 +144,19 @@ fn spot(value: Value) -> Result<Spot, serde_json::Error> {
         Value::String(text) => {
             Ok(place(&text).unwrap_or_else(|| Spot { function: Some(text), ..Spot::default() }))
         }
+        Value::Number(number) => {
+            let line = number.as_u64().and_then(|it| u32::try_from(it).ok());
+            Ok(Spot { line: Some(line.unwrap_or_default()), ..Spot::default() })
+        }
         Value::Array(many) if many.len() == 1 => spot(many.into_iter().next().unwrap_or_default()),
         object => serde_json::from_value(object),
     }
 }
 
-/// `a.py:12` and `a.py:total`.
+/// `a.py:12`, `a.py:total`, `a.py:total += n`.
 fn place(text: &str) -> Option<Spot> {
-    let (file, rest) = text.trim().rsplit_once(':')?;
-    let file = file.trim_end_matches(':');
+    let (file, rest) = text.trim().split_once(':')?;
+    let rest = rest.trim_start_matches(':');
     let is_path = !file.is_empty()
         && !file.contains([' ', '(', '[', '{', '"', '\''])
         && std::path::Path::new(file).extension().is_some();
@@ -160,9 +164,13 @@ fn place(text: &str) -> Option<Spot> {
         return None;
     }
     let file = Some(file.into());
+    let is_name = |it: char| it.is_alphanumeric() || matches!(it, '_' | '$' | '.' | '#');
     match rest.parse() {
         Ok(line) => Some(Spot { file, line: Some(line), ..Spot::default() }),
-        Err(_) => Some(Spot { file, function: Some(rest.to_owned()), ..Spot::default() }),
+        Err(_) if rest.chars().all(is_name) => {
+            Some(Spot { file, function: Some(rest.to_owned()), ..Spot::default() })
+        }
+        Err(_) => Some(Spot { file, r#match: Some(rest.trim().to_owned()), ..Spot::default() }),
     }
 }
 
@@ -172,6 +180,15 @@ fn bare_spots(generator: &mut SchemaGenerator) -> Schema {
 }
 
 impl Params {
+    /// Whether the first failure is asked for.
+    pub(super) fn names_no_place(&self) -> bool {
+        let given = self.given();
+        let says_where = given.file.is_some() || given.line.is_some() || given.text.is_some();
+        let says_which = self.hit.is_some() || self.hits.is_some() || self.by.is_some();
+        let says = says_where || says_which || given.function.is_some();
+        self.at.is_empty() && self.condition.is_none() && !says
+    }
+
     /// All places, each with what it left out. What stands outside is one of its own if it says where.
     pub(super) fn places(&self) -> Vec<Spot> {
         let own = Spot {
@@ -250,6 +267,12 @@ mod tests {
             assert_eq!((places.len(), places[0].line), (1, Some(3)));
             assert_eq!(places[0].file.as_deref(), Some("a.py".as_ref()));
         }
+        let places = parse(json!({ "file": "a.py", "at": [3, 4] })).places();
+        assert_eq!((places[0].line, places[1].line), (Some(3), Some(4)));
+        let places = parse(json!({ "at": "a.py:seen[x] = f(y: 1)" })).places();
+        assert_eq!(places[0].r#match.as_deref(), Some("seen[x] = f(y: 1)"));
+        let places = parse(json!({ "at": "a.py::Cart.total" })).places();
+        assert_eq!(places[0].function.as_deref(), Some("Cart.total"));
         let places = parse(json!({ "at": "Cart.total" })).places();
         assert_eq!(places[0].function.as_deref(), Some("Cart.total"));
         let places = parse(json!({ "file": "a.py", "at": [{ "line": 3 }, { "line": 4, "hit": 2 }], "hits": "all" })).places();

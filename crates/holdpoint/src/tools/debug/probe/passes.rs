@@ -1,18 +1,19 @@
 //! Every pass of a place, told: one by one where they are few; else what became of each value, the first passes, the
 //! last, those that stand out, and the groups.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use holdpoint_engine::{
     breakpoints::passes::{Group, Numbers, Pass, Passes, Spread},
-    budget, inspect,
+    inspect,
     session::Session,
 };
 use serde_json::{Value, json};
 
 use super::{
+    hits::called,
     plan::{Plan, Planned},
-    tell::{Row, differ, fold, pair},
+    rows::{Row, cell, column, differ, fold, plain},
 };
 
 /// Up to so many lines every pass has one.
@@ -24,33 +25,71 @@ const VALUES: usize = 8;
 /// Bytes of one value.
 const VALUE: usize = 60;
 
-/// The lines about one place, its last words, and its data.
-pub(super) fn told(
+/// Groups that are counted and nothing else stand on one line of so many bytes.
+const GROUPS: usize = 600;
+
+/// The lines about places, what the last line says of each, and the data.
+#[derive(Default)]
+pub(super) struct Told {
+    pub(super) rows: Vec<Row>,
+    pub(super) counts: Vec<String>,
+    pub(super) data: Vec<Value>,
+}
+
+/// All places, one after the other.
+pub(super) fn all(
     session: &Session,
     plan: &Plan,
-    planned: &Planned,
-    passes: &Passes,
-) -> (Vec<Row>, String, Value) {
-    let mut rows = vec![Row::head(site(session, planned, passes))];
+    all: &BTreeMap<usize, Passes>,
+    mut missed: impl FnMut(&Planned),
+) -> Told {
+    let mut told = Told::default();
+    for (at, passes) in all {
+        let Some(planned) = plan.places.get(*at) else { continue };
+        let (rows, count) = one(session, plan, planned, passes);
+        if passes.total > 0 {
+            told.rows.extend(rows);
+        } else {
+            missed(planned);
+        }
+        let is_one = plan.places.len() == 1;
+        told.counts.push(if is_one { count } else { format!("{}: {count}", planned.label) });
+        told.data.push(data(planned, passes));
+    }
+    told
+}
+
+fn one(session: &Session, plan: &Plan, planned: &Planned, passes: &Passes) -> (Vec<Row>, String) {
+    let names: Vec<String> = planned.expressions.iter().map(|it| column(&it.text)).collect();
+    let by = plan.by.as_deref().map(|it| format!(" by {}", column(it))).unwrap_or_default();
+    let head = format!("{}{by}", site(session, planned, passes));
+    let head = [head].into_iter().chain(names).collect::<Vec<_>>().join(" · ");
+    let mut rows = vec![Row::head(head)];
     let (many, shown) = match &plan.by {
         Some(by) => (grouped(by, planned, passes), 0),
-        None => each(planned, passes),
+        None => each(session, planned, passes),
     };
     rows.extend(many);
-    let count = |it: u64| if it == 1 { "1 pass".to_owned() } else { format!("{it} passes") };
     let total = passes.total;
     let last = match &plan.by {
         Some(_) => format!("{} in {}", count(total), groups(passes)),
-        None if shown == total => format!("{}, all shown", count(total)),
+        None if shown == total => count(total),
         None => format!("{shown} of {} shown, all counted above", count(total)),
     };
-    let data = json!({
+    (rows, last)
+}
+
+fn count(passes: u64) -> String {
+    if passes == 1 { "1 pass".to_owned() } else { format!("{passes} passes") }
+}
+
+pub(super) fn data(planned: &Planned, passes: &Passes) -> Value {
+    json!({
         "place": planned.label,
-        "total": total,
+        "total": passes.total,
         "expressions": columns_json(planned, passes),
         "groups": passes.groups.all.iter().take(50).map(|it| group_json(planned, it)).collect::<Vec<_>>(),
-    });
-    (rows, last, data)
+    })
 }
 
 fn groups(passes: &Passes) -> String {
@@ -62,26 +101,33 @@ fn groups(passes: &Passes) -> String {
     if count == 1 { format!("1 group{others}") } else { format!("{count} groups{others}") }
 }
 
-/// `shop.py:7 in line_total (first line of its body): total = order["price"]`
+/// `shop.py:7 in line_total`
 fn site(session: &Session, planned: &Planned, passes: &Passes) -> String {
     let Some((file, line, function)) = &passes.site else { return planned.label.clone() };
-    let file = Path::new(file);
-    let note = planned.note.as_deref().map(|it| format!(" ({it})")).unwrap_or_default();
+    let note = planned.moved_to(*line);
     let function = function.as_deref().map(|it| format!(" in {it}")).unwrap_or_default();
     let all = || passes.first.iter().chain(&passes.last).map(|it| it.who.as_deref());
     let who = all().next().flatten().filter(|_| !differ(all()));
-    let who = who.map(|it| format!(" · {it}")).unwrap_or_default();
-    let source = inspect::snippet(file, *line, *line, None);
-    let source =
-        source.and_then(|it| it.text.split_once(" | ").map(|(_, it)| it.trim().to_owned()));
-    let source = source.map(|it| format!(": {}", budget::cut(&it, 100))).unwrap_or_default();
-    format!("{}:{line}{function}{who}{note}{source}", inspect::place(file, session.cwd()))
+    let who = who.map(|it| format!(" · {}", called(session, it))).unwrap_or_default();
+    format!("{}:{line}{function}{note}{who}", path(session, planned, file))
+}
+
+/// Whoever named the file knows it by its name.
+pub(super) fn path(session: &Session, planned: &Planned, file: &str) -> String {
+    let file = Path::new(file);
+    match file.file_name().filter(|_| planned.is_file_named) {
+        Some(name) => name.to_string_lossy().into_owned(),
+        None => inspect::place(file, session.cwd()),
+    }
 }
 
 /// The passes one by one, or what stands for them, and how many are shown.
-fn each(planned: &Planned, passes: &Passes) -> (Vec<Row>, u64) {
+fn each(session: &Session, planned: &Planned, passes: &Passes) -> (Vec<Row>, u64) {
     let has_who = differ(passes.first.iter().chain(&passes.last).map(|it| it.who.as_deref()));
-    let line = |pass: &Pass| Row::hit(pass.number, values(planned, pass, has_who));
+    if planned.expressions.is_empty() && !has_who {
+        return (Vec::new(), passes.total);
+    }
+    let line = |pass: &Pass| Row::cells(pass.number, values(session, pass, has_who));
     let is_complete = passes.total == passes.first.len() as u64;
     let all = fold(passes.first.iter().map(line).collect());
     if is_complete && all.len() <= FEW {
@@ -118,18 +164,22 @@ fn outstanding(passes: &Passes) -> Vec<u64> {
     passes.columns.iter().flat_map(of).collect()
 }
 
-fn values(planned: &Planned, pass: &Pass, has_who: bool) -> String {
-    let who = has_who.then(|| pass.who.as_deref().unwrap_or("main"));
-    let pairs = planned.expressions.iter().zip(&pass.values).map(|(expression, value)| {
-        pair(&expression.text, value.as_deref().map_err(String::as_str))
-    });
-    who.map(str::to_owned).into_iter().chain(pairs).collect::<Vec<_>>().join(" · ")
+pub(super) fn values(session: &Session, pass: &Pass, has_who: bool) -> String {
+    let who =
+        has_who.then(|| pass.who.as_deref().map_or("main".to_owned(), |it| called(session, it)));
+    // Not all of them: a condition may fail now and then.
+    let failed = pass.values.first().and_then(|it| it.as_ref().err());
+    if let Some(failed) = failed.filter(|it| it.ends_with("in the condition")) {
+        return failed.clone();
+    }
+    let cells = pass.values.iter().map(|it| cell(it.as_deref().map_err(String::as_str)));
+    who.into_iter().chain(cells).collect::<Vec<_>>().join(" · ")
 }
 
 /// `  n: 5000 values, 10 distinct, sum 22500, min 0 (hit 1), max 9 (hit 10)`
 fn spread(name: &str, column: &Spread) -> String {
     let mut text = format!("  {name}: {} values", column.count - column.errors);
-    let cut = |it: &str| budget::cut(it, VALUE);
+    let cut = |it: &str| plain(it, VALUE);
     match column.values() {
         Some(values) if values.len() <= VALUES => {
             let one = |(value, count, first): &(&str, u64, u64)| match count {
@@ -167,21 +217,27 @@ fn numbers(numbers: &Numbers, says_where: bool) -> String {
     )
 }
 
-/// `kind = 'a': 20 passes · n sum 90, min 0, max 9`
+/// `'a' ×20 · sum 90, min 0, max 9`; counts alone on one line.
 fn grouped(by: &str, planned: &Planned, passes: &Passes) -> Vec<Row> {
+    let is_place = by.starts_with("pass of ");
     let one = |group: &Group| {
-        let key = match by.strip_prefix("pass of ") {
-            Some(place) => format!("after pass {} of {place}", group.key),
-            None => format!("{by} = {}", budget::cut(&group.key, VALUE)),
+        let key = match is_place {
+            true => format!("pass {}", group.key),
+            false => plain(&group.key, VALUE),
         };
-        let columns = planned.expressions.iter().zip(&group.columns);
-        let told = columns.filter(|(_, it)| it.count > 0).map(|(expression, column)| {
-            format!(" · {}{}", expression.text, numbers(column, false).trim_start_matches(','))
-        });
-        let word = if group.count == 1 { "pass" } else { "passes" };
-        Row::group(format!("{key}: {} {word}{}", group.count, told.collect::<String>()))
+        let told =
+            planned.expressions.iter().zip(&group.columns).map(|(_, column)| match column.count {
+                0 => " · no numbers".to_owned(),
+                _ => format!(" · {}", numbers(column, false).trim_start_matches(", ")),
+            });
+        format!("{key} ×{}{}", group.count, told.collect::<String>())
     };
-    passes.groups.all.iter().map(one).collect()
+    let all: Vec<String> = passes.groups.all.iter().map(one).collect();
+    let line = all.join(" · ");
+    if planned.expressions.is_empty() && line.len() <= GROUPS {
+        return vec![Row::group(line)];
+    }
+    all.into_iter().map(Row::group).collect()
 }
 
 fn columns_json(planned: &Planned, passes: &Passes) -> Value {

@@ -23,6 +23,8 @@ const COUNTED: u64 = 10_000;
 
 pub(super) struct Plan {
     pub(super) places: Vec<Planned>,
+    /// No place is given: the run is looked at where it first fails, with these expressions.
+    pub(super) failure: Option<Vec<Expression>>,
     /// How groups are named: `kind`, `pass of a.py:12`.
     pub(super) by: Option<String>,
     /// The expression that makes groups, where the program is stopped for each pass.
@@ -36,6 +38,8 @@ pub(super) struct Planned {
     pub(super) place: Place,
     /// `shop.py:12`, `total`.
     pub(super) label: String,
+    /// Whether whoever asked named the file, and knows it by less than its path.
+    pub(super) is_file_named: bool,
     /// What is to be said of where it lies.
     pub(super) note: Option<String>,
     pub(super) want: Want,
@@ -43,6 +47,17 @@ pub(super) struct Planned {
     pub(super) expressions: Vec<Expression>,
     /// Counts the passes before the wanted one, in steps of so many.
     pub(super) counter: Option<(BreakpointId, u64)>,
+}
+
+impl Planned {
+    /// ` (line 5 has no code)`, where another line than the one asked for is passed.
+    pub(super) fn moved_to(&self, passed: u32) -> String {
+        let moved = match &self.place {
+            Place::Line { line, .. } if *line != passed => Some(format!("line {line} has no code")),
+            Place::Line { .. } | Place::Function { .. } => None,
+        };
+        self.note.clone().or(moved).map(|it| format!(" ({it})")).unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +85,17 @@ impl Plan {
         language: &'static str,
         own: &Breakpoints,
     ) -> Result<Plan, Failure> {
+        if params.names_no_place() {
+            let expressions = params.expressions.iter().map(|it| Expression::of(it)).collect();
+            let (places, marks) = (Vec::new(), BTreeMap::new());
+            return Ok(Plan {
+                places,
+                failure: Some(expressions),
+                by: None,
+                by_value: None,
+                marks,
+            });
+        }
         let spots = params.places();
         if spots.len() > limits::PROBE_PLACES {
             let text = format!("{} places, {} at the most", spots.len(), limits::PROBE_PLACES);
@@ -80,7 +106,7 @@ impl Plan {
         let set = Setting { launch, language, own, by_value: by_value.as_deref() };
         let places = spots.iter().map(|spot| set.place(spot)).collect::<Result<Vec<_>, _>>()?;
         let marks = set.marks(&places)?;
-        Ok(Plan { places, by, by_value, marks })
+        Ok(Plan { places, failure: None, by, by_value, marks })
     }
 }
 
@@ -129,7 +155,21 @@ impl Setting<'_> {
         let id = self.own.add(asked)?.id;
         let counter = self.counter(&place, condition.as_deref(), want)?;
         let label = label(&place, self.launch);
-        Ok(Planned { id, place, label, note, want, condition, expressions, counter })
+        let is_file_named = spot.file.is_some();
+        // Whoever names a function means its body.
+        let note = note.filter(|_| spot.function.is_none());
+        let planned = Planned {
+            id,
+            place,
+            label,
+            is_file_named,
+            note,
+            want,
+            condition,
+            expressions,
+            counter,
+        };
+        Ok(planned)
     }
 
     fn want(&self, spot: &Spot, expressions: &[Expression]) -> Result<Want, Failure> {
@@ -242,14 +282,18 @@ fn marked_lines(file: &Path, places: &[Planned]) -> Vec<u32> {
 fn located(spot: &Spot, launch: &Launch) -> Result<(Place, Option<String>), Failure> {
     if spot.line.is_none() && spot.r#match.is_none() && spot.function.is_none() {
         return Err(Failure::new(Code::InvalidParams, "no place is given")
-            .hint("pass `file` with `line` or `match`, or `function`; several of them in `at`"));
+            .hint(
+                "pass `file` with `line` or `match`, or `function`; several of them in `at`; with \
+                 none of these and no `hit`, `hits`, `by`, `condition`, it runs to the first failure",
+            ));
     }
     let place = spot.given().place(|file| found(file, launch))?;
     let Place::Line { file, line, column } = &place else {
         return Ok((place, Some("first line of its body".to_owned())));
     };
     let functions = inspect::outline(file);
-    let is_head = |it: &&Outlined| (it.head..it.body).contains(line);
+    let is_head =
+        |it: &&Outlined| (it.head..it.body).contains(line) && is_of_head(file, it.head, *line);
     if let Some(function) = functions.iter().filter(is_head).max_by_key(|it| it.head) {
         let note = format!("line {line} is the head of {}: first line of its body", function.name);
         let place = Place::Line { file: file.clone(), line: function.body, column: None };
@@ -267,15 +311,65 @@ fn located(spot: &Spot, launch: &Launch) -> Result<(Place, Option<String>), Fail
     Ok((Place::Line { file, line, column }, None))
 }
 
-/// Relative to where the program runs, else to where we do.
+/// Whether a line still belongs to the head that begins above it. A line that is moved in error is never reached,
+/// so what may be a statement stays where it is.
+fn is_of_head(file: &Path, head: u32, line: u32) -> bool {
+    let is_python = file.extension().is_some_and(|it| it == "py" || it == "pyw");
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let first = usize::try_from(head).unwrap_or(usize::MAX).saturating_sub(1);
+    let count = usize::try_from(line.saturating_sub(head)).unwrap_or(0) + 1;
+    is_python || !text.lines().skip(first).take(count).any(|it| it.contains(';'))
+}
+
+/// Relative to where the program runs, else to where we do; else the one file whose path ends so.
 fn found(file: &Path, launch: &Launch) -> Result<PathBuf, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let folders = [Some(launch.cwd.as_path()), Some(&here)];
     let whole = folders.iter().flatten().map(|folder| absolute(folder, file));
-    whole
-        .clone()
-        .find(|it| it.is_file())
-        .ok_or_else(|| not_there(&absolute(&launch.cwd, file), "a file", &launch.cwd))
+    if let Some(found) = whole.clone().find(|it| it.is_file()) {
+        return Ok(found);
+    }
+    let missing = || not_there(&absolute(&launch.cwd, file), "a file", &launch.cwd);
+    if file.is_absolute() {
+        return Err(missing());
+    }
+    let mut ending = ending(&launch.cwd, file);
+    match ending.len() {
+        0 => Err(missing()),
+        1 => ending.pop().ok_or_else(missing),
+        count => {
+            let names = ending.iter().take(5).map(|it| inspect::place(it, &launch.cwd));
+            let names = names.collect::<Vec<_>>().join(", ");
+            let text = format!("{count} files are `{}`", file.display());
+            Err(Failure::new(Code::InvalidParams, text).hint(format!("which: {names}")))
+        }
+    }
+}
+
+/// The files below a folder whose paths end so; libraries and hidden folders are not looked into.
+fn ending(folder: &Path, file: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut found, mut looked) = (vec![folder.to_owned()], Vec::new(), 0_usize);
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries {
+            looked += 1;
+            if looked > limits::PROBE_FILES {
+                return found;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let is_other = name.starts_with('.') || name == "node_modules" || name == "__pycache__";
+            if kind.is_dir() && !is_other {
+                folders.push(entry.path());
+            } else if kind.is_file() && entry.path().ends_with(file) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 fn label(place: &Place, launch: &Launch) -> String {

@@ -1,21 +1,24 @@
 //! The run: stops are looked at and resumed until there are as many as were asked for, or the program ends.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
 use holdpoint_engine::{
-    backend::Backend,
+    backend::{Backend, Exceptions},
     breakpoints::{Breakpoints, passes::Passes},
     budget,
     failure::{Code, Failure},
     ids::Epoch,
+    limits,
     process::Exit,
     session::{Outcome, Session, Shown},
 };
 
 use super::{
+    failure::{self, Failed},
     hits::{self, Hit, Names},
     plan::{Expression, Plan, Want},
 };
@@ -28,9 +31,11 @@ pub(super) struct Seen {
     pub(super) passes: BTreeMap<usize, Passes>,
     /// An exception that nobody caught, and where.
     pub(super) thrown: Option<String>,
+    /// Exceptions that are, or may be, the failure that is looked for.
+    pub(super) failures: Vec<Failed>,
     pub(super) end: End,
-    /// Of a program that was still running, what ran of the files that were asked about.
-    pub(super) reached: BTreeMap<std::path::PathBuf, std::collections::BTreeSet<u32>>,
+    /// What ran of the files that were asked about, where the runtime counted it.
+    pub(super) reached: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
 
 /// Why it was over.
@@ -47,6 +52,8 @@ pub(super) struct Watch<'a> {
     plan: &'a Plan,
     patience: Duration,
     names: Names,
+    /// Passes of all places where the program is stopped for each.
+    passed: u64,
     seen: Seen,
 }
 
@@ -61,10 +68,11 @@ impl<'a> Watch<'a> {
             hits: Vec::new(),
             passes: BTreeMap::new(),
             thrown: None,
+            failures: Vec::new(),
             end: End::Done,
             reached: BTreeMap::new(),
         };
-        Watch { session, own, plan, patience, names: Names::default(), seen }
+        Watch { session, own, plan, patience, names: Names::default(), passed: 0, seen }
     }
 
     pub(super) async fn run(mut self) -> Result<Seen, Failure> {
@@ -74,6 +82,8 @@ impl<'a> Watch<'a> {
         let mut from = Epoch::default();
         loop {
             let left = self.patience.saturating_sub(begun.elapsed());
+            // What comes of a failure is worth a moment.
+            let left = if self.has_failed() { left.min(limits::PROBE_AFTER) } else { left };
             match self.session.wait(from, left).await {
                 Outcome::Stopped(shown) => {
                     from = shown.stop.epoch;
@@ -87,6 +97,7 @@ impl<'a> Watch<'a> {
                     self.seen.end = End::Exit(exit);
                     break;
                 }
+                Outcome::Running if self.has_failed() => break,
                 Outcome::Running => {
                     self.seen.end = End::Late(self.patience);
                     break;
@@ -94,8 +105,9 @@ impl<'a> Watch<'a> {
             }
         }
         for file in self.plan.marks.keys() {
-            let lines = self.session.lines_reached(file).await;
-            self.seen.reached.insert(file.clone(), lines);
+            if let Some(lines) = self.session.lines_reached(file).await {
+                self.seen.reached.insert(file.clone(), lines);
+            }
         }
         Ok(self.seen)
     }
@@ -118,11 +130,14 @@ impl<'a> Watch<'a> {
     }
 
     async fn stopped(&mut self, shown: &Shown) -> Result<(), Failure> {
+        let plan = self.plan;
         if shown.stop.reason.as_str() == "exception" {
-            self.thrown(shown).await;
+            match &plan.failure {
+                Some(expressions) => self.failed(shown, expressions).await?,
+                None => self.thrown(shown).await,
+            }
             return Ok(());
         }
-        let plan = self.plan;
         let hit = plan.places.iter().enumerate().filter(|(_, it)| shown.stop.hits.contains(&it.id));
         for (at, planned) in hit {
             if let Some(text) = shown.stop.text.as_deref().filter(|it| it.contains("condition")) {
@@ -170,7 +185,7 @@ impl<'a> Watch<'a> {
         let values = hit.values.into_iter().map(|(_, value)| text(value)).collect();
         let key = match (&plan.by_value, self.session.backend(shown.stop.thread.target)) {
             (Some(by), Ok(backend)) => Some(self.key(&backend, shown, by).await),
-            _ => None,
+            _ => plan.by.as_ref().map(|_| self.own.gathered().turn().to_string()),
         };
         let passes = self.seen.passes.entry(at).or_default();
         if passes.site.is_none() {
@@ -178,7 +193,8 @@ impl<'a> Watch<'a> {
             let file = file.map(|it| it.display().to_string()).unwrap_or_default();
             passes.site = Some((file, hit.line, Some(hit.function)));
         }
-        passes.add(hit.who, values, key.as_deref());
+        self.passed += 1;
+        passes.add(self.passed, hit.who, values, key.as_deref());
     }
 
     async fn key(&self, backend: &Backend, shown: &Shown, by: &str) -> String {
@@ -193,22 +209,33 @@ impl<'a> Watch<'a> {
         if self.seen.thrown.is_some() {
             return;
         }
-        let thread = shown.stop.thread;
-        let info = match self.session.backend(thread.target) {
-            Ok(backend) => backend.exception(thread.thread).await.ok(),
-            Err(_) => None,
-        };
-        let what = match info {
-            Some(info) => format!("{}: {}", info.kind, info.message),
-            None => shown.stop.text.clone().unwrap_or_default(),
-        };
+        let what = failure::what(self.session, shown).await;
         let frames = &shown.stack.frames;
         let at = frames.iter().find(|it| it.is_user).or(frames.first());
         let at = at.map(|it| format!(" at {} in {}", report::spot(it, self.session), it.function));
-        let who = self.names.of(self.session, thread).await;
+        let who = self.names.of(self.session, shown).await;
         let who = who.map(|it| format!(" ({it})")).unwrap_or_default();
         let what = budget::cut(&what.replace('\n', "⏎"), 300);
         self.seen.thrown = Some(format!("uncaught {what}{}{who}", at.unwrap_or_default()));
+    }
+
+    /// The run goes on to its end, which says what came of it.
+    async fn failed(&mut self, shown: &Shown, expressions: &[Expression]) -> Result<(), Failure> {
+        if self.has_failed() {
+            return Ok(());
+        }
+        let failed = failure::look(self.session, shown, expressions, &mut self.names).await;
+        self.seen.failures.push(failed);
+        if self.has_failed() || self.seen.failures.len() >= limits::PROBE_FAILURES {
+            let none = Exceptions { uncaught: false, ..Exceptions::default() };
+            self.own.set_exceptions(none.clone());
+            self.session.set_exceptions(&none).await?;
+        }
+        Ok(())
+    }
+
+    fn has_failed(&self) -> bool {
+        self.seen.failures.iter().any(|it| it.is_sure)
     }
 
     fn is_satisfied(&self, at: usize) -> bool {
@@ -220,12 +247,12 @@ impl<'a> Watch<'a> {
     }
 
     fn is_done(&self) -> bool {
-        (0..self.plan.places.len()).all(|at| self.is_satisfied(at))
+        self.plan.failure.is_none() && (0..self.plan.places.len()).all(|at| self.is_satisfied(at))
     }
 }
 
 /// The program stands where it failed; whoever asked has to correct it.
-fn failed_condition(label: &str, condition: Option<&str>, text: &str) -> Failure {
+pub(super) fn failed_condition(label: &str, condition: Option<&str>, text: &str) -> Failure {
     let why = text.rsplit_once("failed: ").map_or(text, |(_, why)| why);
     let condition = condition.unwrap_or_default();
     let text = format!("the condition `{condition}` failed at {label}: {}", budget::cut(why, 300));

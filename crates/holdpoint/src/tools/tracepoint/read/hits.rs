@@ -59,9 +59,13 @@ pub(super) fn reply(selected: &Selected<'_>, budget: Budget) -> Result<Reply, Fa
     // Of the newest the last ones are shown, of those after a place the first.
     let mut room = Lines::within(budget);
     above.iter().for_each(|it| room.always(it));
+    let data =
+        |record: &Record| of(record).map_or(0, |hit| hit_json(record, hit).to_string().len() + 1);
+    let mut fits = |(line, record): &(&String, &Record)| room.push_beside(line, data(record));
+    let pairs = lines.iter().zip(records);
     let fitting = match selected.since {
-        Some(_) => lines.iter().take_while(|it| room.push(it)).count(),
-        None => lines.iter().rev().take_while(|it| room.push(it)).count(),
+        Some(_) => pairs.take_while(&mut fits).count(),
+        None => pairs.rev().take_while(&mut fits).count(),
     };
     let skipped = if selected.since.is_some() { 0 } else { lines.len() - fitting };
     let shown = records.get(skipped..skipped + fitting).unwrap_or_default();

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_at_its_end_with_a_word() {
-        assert_eq!(begins("{abc} {déf}", 9), "{abc} {d…, 5 bytes more: pass `id`");
+        assert_eq!(begins("{abc} {déf}", 9), "{abc} {d…, 4 bytes more: pass `id`");
         assert_eq!(begins("{abc}", 9), "{abc}");
     }
 }

@@ -1,0 +1,83 @@
+// What only a page has: scripts that are no modules, and an end that nobody waits for.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { Page } from "./places.mjs";
+import { Server, until } from "./support.mjs";
+
+let server;
+let page;
+before(async () => {
+  server = await Server.start();
+  page = await Page.start(server);
+});
+after(async () => {
+  await page.close();
+  server.stop();
+});
+
+// A page in the page, by a script and not by a module. `over` is called by it with what it found.
+const framed = (source, ending = "") => `
+  return await new Promise((done) => {
+    const frame = document.createElement("iframe");
+    window.over = (found) => { ${ending} done(found); };
+    frame.srcdoc = '<script src="${server.url}/api/debug-client.cjs"></' + 'script><script>(async () => {'
+      + ${JSON.stringify(source)} + '})()</' + 'script>';
+    document.body.append(frame);
+  });`;
+
+test("a script has the client by its name, and it records", async () => {
+  const source = `
+    holdpoint.withDebug("ON");
+    const sum = await cideldill.debugCall("by script", (a, b) => a + b, 1, 2);
+    parent.over([holdpoint === cideldill, sum, await holdpoint.flush()]);`;
+  assert.deepEqual((await page.run(framed(source))).value, [true, 3, true]);
+  const [record] = await server.records("by script");
+  assert.deepEqual(record.pretty_args, [1, 2]);
+  assert.match(record.page_url, /^about:srcdoc$/);
+});
+
+test("a page that is left has shipped what it recorded", async () => {
+  const source = `
+    holdpoint.withDebug("ON");
+    await holdpoint.debugCall("first", () => 0);
+    await holdpoint.flush();
+    for (let n = 0; n < 20; n++) holdpoint.debugCall("left", (it) => it, n);
+    await holdpoint.debugCall("left", (it) => it, "last");
+    parent.over("gone");`;
+  // In the same turn of its event loop: no timer of it fires any more.
+  assert.equal((await page.run(framed(source, "frame.remove();"))).value, "gone");
+  await until("the records of a page that is gone", async () => {
+    const { total_count } = await server.rest("GET", "/api/calls?function_name=left");
+    return total_count === 21;
+  });
+});
+
+test("a loop in a page that blocks hears of a callpoint", async () => {
+  await server.tool("breakpoint_add", { function_name: "page loop", behavior: "go" });
+  await server.tool("breakpoint_set_after_behavior", { function_name: "page loop", behavior: "go" });
+  const outcome = page.run(`
+    for (let n = 0; n >= 0; n++) if (client.debugCallSync("page loop", (it) => it, n) === "stop") return "over";`);
+  await until("records of a page that blocks", async () => (await server.records("page loop")).length > 0);
+  await server.tool("breakpoint_set_behavior", { function_name: "page loop", behavior: "stop" });
+  await server.resume(await server.paused("page loop"), { action: "skip", fake_result: "stop" });
+  assert.equal((await outcome).value, "over");
+});
+
+test("an integer of any size comes to a page as it is", async () => {
+  const script = `
+    const value = await client.debugCall("page exact", (it) => it, 1);
+    return [typeof value, String(value)];`;
+  await server.tool("breakpoint_add", { function_name: "page exact", behavior: "stop" });
+  await server.tool("breakpoint_set_after_behavior", { function_name: "page exact", behavior: "go" });
+  const outcome = page.run(script);
+  const pause = await server.paused("page exact");
+  // As text: the test's own JSON would not hold it.
+  await fetch(`${server.url}/api/paused/${pause.id}/continue`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: '{"action": "modify", "modified_args": [{"cid": "c", "data": "1180591620717411303425", "serialization_format": "json"}]}',
+  });
+  assert.deepEqual((await outcome).value, ["bigint", "1180591620717411303425"]);
+});

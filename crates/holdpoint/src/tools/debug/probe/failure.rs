@@ -1,0 +1,241 @@
+//! No place given: where the run first fails, what is there, and what came of it.
+
+use holdpoint_engine::{
+    backend::{Exceptions, Frame},
+    budget::{self, Budget},
+    failure::{Code, Failure},
+    launch::Launch,
+    session::{Session, Shown},
+};
+use serde_json::json;
+
+use super::{
+    frames,
+    hits::{self, Caller, Names, Seen as Looked},
+    plan::{Expression, Plan},
+    rows::{Row, pair, plain, within},
+    said, tell,
+    watch::{End, Seen},
+};
+use crate::{
+    tool::{Answer, Reply},
+    tools::debug::report,
+};
+
+/// Bytes of the message, and of all locals together.
+const MESSAGE: usize = 400;
+const LOCALS: usize = 300;
+/// Where the line itself names some, the others have this room.
+const OTHERS: usize = 120;
+/// Bytes of one local.
+const LOCAL: usize = 90;
+/// Frames of those who call tests, and catch what they throw.
+const RUNNERS: &[&str] = &["/_pytest/", "/pluggy/", "/unittest/", "/multiprocessing/", "/nose"];
+
+/// An exception that is, or may be, the failure.
+pub(super) struct Failed {
+    /// `ValueError: too much`.
+    what: String,
+    who: Option<String>,
+    /// `shop.py:12 in total`.
+    at: String,
+    source: Option<String>,
+    callers: Vec<Caller>,
+    values: Vec<Looked>,
+    is_locals: bool,
+    /// Nobody catches it but a runner of tests.
+    pub(super) is_sure: bool,
+}
+
+/// Which exceptions are looked at: a runner of tests catches what its tests throw.
+pub(super) fn exceptions(launch: &Launch, language: &str) -> Exceptions {
+    let user_unhandled = language == "python" && said::runs_tests(launch);
+    Exceptions { user_unhandled, ..Exceptions::default() }
+}
+
+/// `TypeError: x is not a function`, the class once.
+pub(super) async fn what(session: &Session, shown: &Shown) -> String {
+    let thread = shown.stop.thread;
+    let info = match session.backend(thread.target) {
+        Ok(backend) => backend.exception(thread.thread).await.ok(),
+        Err(_) => None,
+    };
+    let Some(info) = info else { return shown.stop.text.clone().unwrap_or_default() };
+    // The debugger adds a note of its own where it stands outside of the frame that raised.
+    let kind = info.kind.split_once(" (note: ").map_or(info.kind.as_str(), |(kind, _)| kind).trim();
+    let kind = kind.strip_prefix("builtins.").unwrap_or(kind);
+    // `AssertionError [ERR_ASSERTION]: 1 == 2`
+    let message = info.message.strip_prefix(kind).map_or(&*info.message, |rest| {
+        rest.split_once(": ")
+            .filter(|(code, _)| code.starts_with(" ["))
+            .map_or(&*info.message, |it| it.1)
+    });
+    if message.is_empty() { kind.to_owned() } else { format!("{kind}: {message}") }
+}
+
+pub(super) async fn look(
+    session: &Session,
+    shown: &Shown,
+    expressions: &[Expression],
+    names: &mut Names,
+) -> Failed {
+    let what = what(session, shown).await;
+    let thread = shown.stop.thread;
+    let who = names.of(session, shown).await;
+    let backend = session.backend(thread.target).ok();
+    let frames = match &backend {
+        Some(backend) => hits::whole(backend, shown).await,
+        None => shown.stack.frames.clone(),
+    };
+    // What a library throws is the business of whoever called it.
+    let begin = frames.iter().position(|it| it.is_user).unwrap_or(0);
+    let own = frames.get(begin..).unwrap_or_default();
+    let values = match &backend {
+        Some(backend) => hits::values(backend, own, expressions).await,
+        None => Vec::new(),
+    };
+    let top = own.first();
+    let at = top.map(|it| format!("{} in {}", report::spot(it, session), it.function));
+    Failed {
+        what,
+        who,
+        at: at.unwrap_or_default(),
+        source: top.and_then(hits::source),
+        callers: own.iter().skip(1).map(|it| Caller::of(it, session)).collect(),
+        values,
+        is_locals: expressions.is_empty(),
+        is_sure: is_sure(own),
+    }
+}
+
+/// Whether the code that called the user's is nobody's, or a runner's.
+fn is_sure(own: &[Frame]) -> bool {
+    let around = own.iter().find(|it| !it.is_user);
+    around.is_none_or(|it| {
+        let file = it.file.as_ref().map(|it| it.display().to_string().replace('\\', "/"));
+        file.is_some_and(|file| RUNNERS.iter().any(|it| file.contains(it)))
+    })
+}
+
+pub(super) fn answer(
+    session: &Session,
+    plan: &Plan,
+    seen: &Seen,
+    budget: Budget,
+) -> Result<Reply, Failure> {
+    let judged = said::judged(session);
+    let reason = judged.as_ref().and_then(|(_, reason)| reason.clone());
+    let has_failed = match (&judged, &seen.end) {
+        (Some(_), _) => reason.is_some(),
+        (None, End::Exit(exit)) => !matches!(exit, holdpoint_engine::process::Exit::Code(0)),
+        (None, _) => false,
+    };
+    let sure = seen.failures.iter().find(|it| it.is_sure);
+    // What may have been caught is the failure if the runner says the same.
+    let is_it = |it: &&Failed| {
+        let line = it.what.lines().next().unwrap_or_default();
+        let line = line.split_once(": ").map_or(line, |(_, message)| message);
+        reason.as_deref().is_some_and(|reason| !line.is_empty() && reason.contains(line))
+    };
+    let failed = sure.or_else(|| seen.failures.iter().rev().find(is_it));
+    if let (None, End::Late(patience)) = (failed, &seen.end) {
+        let text = format!("nothing failed within {} s; it was ended", patience.as_secs_f64());
+        return Err(Failure::new(Code::Timeout, text).hint("pass a larger `timeout_s`, or a place"));
+    }
+    let is_told = failed.is_some();
+    let rows = failed.map(|it| rows(it, plan)).unwrap_or_default();
+    let mut tail: Vec<String> = said::note(session).into_iter().collect();
+    if !is_told && judged.is_none() && has_failed {
+        tail.extend(said::line(session));
+    }
+    let last = match (&judged, is_told) {
+        (Some((verdict, _)), true) => verdict.clone(),
+        (None, true) => tell::over(session, &seen.end).trim_start_matches(" · ").to_owned(),
+        (_, false) => {
+            let word = if has_failed { "no exception was seen" } else { "nothing failed" };
+            format!("{word}{}", tell::over(session, &seen.end))
+        }
+    };
+    let text = within(&rows, tail, &last, budget);
+    let exit = match &seen.end {
+        End::Exit(exit) => Some(report::exit_json(*exit)),
+        End::Done | End::Late(_) => None,
+    };
+    let data = json!({
+        "reached": is_told || has_failed,
+        "exception": failed.map(|it| budget::cut(&it.what, MESSAGE)).or(reason),
+        "at": failed.map(|it| it.at.as_str()),
+        "thread": failed.and_then(|it| it.who.as_deref()),
+        "values": failed.map(|it| tell::values_json(&it.values)),
+        "exit": exit,
+        "ended": last,
+        "session_id": session.id,
+    });
+    Ok(Answer::new(text, &data)?.into())
+}
+
+/// The exception, its place with its callers, and the values.
+fn rows(failed: &Failed, plan: &Plan) -> Vec<Row> {
+    let who = failed.who.as_deref().map(|it| format!(" · {it}")).unwrap_or_default();
+    let source = failed.source.as_deref().map(|it| format!(": {}", budget::cut(it, 120)));
+    let mut rows = vec![
+        Row::head(plain(&failed.what, MESSAGE)),
+        Row::head(format!("at {}{who}{}", failed.at, source.unwrap_or_default())),
+    ];
+    let own = failed.callers.iter().filter(|it| it.is_user);
+    let callers: Vec<String> = own.map(|it| format!("{} ({})", it.function, it.spot)).collect();
+    // Whoever asks for values of a caller names it.
+    if !callers.is_empty() && plan.failure.as_ref().is_none_or(Vec::is_empty) {
+        rows.push(Row::head(budget::cut(&frames::names(&callers), MESSAGE)));
+    }
+    let text = |it: &Looked| {
+        let (name, value) = it;
+        pair(name, value.as_ref().map(|it| it.text.as_str()).map_err(String::as_str), LOCAL)
+    };
+    if !failed.is_locals {
+        let all = failed.values.iter().map(|(name, value)| {
+            let value = value.as_ref().map(|it| it.text.as_str()).map_err(String::as_str);
+            pair(name, value, MESSAGE)
+        });
+        rows.push(Row::head(all.collect::<Vec<_>>().join(" · ")));
+        return rows;
+    }
+    let mut values: Vec<&Looked> = failed.values.iter().collect();
+    // What the line itself names tells the most.
+    let is_named = |it: &Looked| failed.source.as_deref().is_some_and(|text| names(text, &it.0));
+    values.sort_by_key(|it| (!is_named(it), is_object(it)));
+    let (mut shown, mut left, mut room) = (Vec::new(), Vec::new(), LOCALS);
+    let has_named = values.first().is_some_and(|it| is_named(it));
+    for value in values {
+        let text = text(value);
+        if has_named && !is_named(value) {
+            room = room.min(OTHERS);
+        }
+        if shown.is_empty() || text.len() <= room {
+            room = room.saturating_sub(text.len() + 4);
+            shown.push(text);
+        } else {
+            left.push(value.0.as_str());
+        }
+    }
+    if !shown.is_empty() {
+        rows.push(Row::head(format!("locals: {}", shown.join(" · "))));
+    }
+    if !left.is_empty() {
+        let names = budget::cut(&left.join(", "), LOCALS);
+        rows.push(Row::head(format!("more locals, by `expressions`: {names}")));
+    }
+    rows
+}
+
+/// `self`, and what shows nothing but its address.
+fn is_object((name, value): &Looked) -> bool {
+    matches!(name.as_str(), "self" | "this")
+        || value.as_ref().is_ok_and(|it| it.text.contains(" at 0x"))
+}
+
+/// Whether a text has this word.
+fn names(text: &str, name: &str) -> bool {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_' || it == '$';
+    text.split(|it| !is_word(it)).any(|it| it == name)
+}
