@@ -236,10 +236,15 @@ def is_same(text):
         code = codes.pop()
         now.setdefault(code.co_name, []).append(code)
         codes.extend(it for it in code.co_consts if isinstance(it, types.CodeType))
-    known = None
+    known, names = None, {}
     for each in gc.get_objects():
-        code = each.__code__ if type(each) is types.FunctionType else None
-        if code is None or not _same(code.co_filename, path):
+        if type(each) is not types.FunctionType:
+            continue
+        code = each.__code__
+        name = code.co_filename
+        if name not in names:
+            names[name] = _same(name, path)
+        if not names[name]:
             continue
         known = any(code == it for it in now.get(code.co_name, ()))
         if not known:
