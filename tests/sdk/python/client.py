@@ -9,6 +9,8 @@ import importlib.metadata
 import logging
 from contextlib import asynccontextmanager, contextmanager
 
+import anyio
+
 from peer import HANDSHAKE, STATELESS, Inbox, Way
 from server import Server
 
@@ -44,7 +46,13 @@ def warnings_of_the_sdk():
     """The SDK warns of what it finds odd in a server, and its users see that: it may not find anything."""
     warnings: list[str] = []
     handler = logging.Handler(logging.WARNING)
-    handler.emit = lambda record: warnings.append(record.getMessage())
+
+    def emit(record: logging.LogRecord) -> None:
+        # What still comes in while a client leaves is the client's own affair.
+        if not (record.exc_info and record.exc_info[0] is anyio.ClosedResourceError):
+            warnings.append(record.getMessage())
+
+    handler.emit = emit
     logging.root.addHandler(handler)
     try:
         yield warnings
