@@ -201,7 +201,7 @@ if (process.argv[2] === undefined) {
     );
     let (_folder, file) = program("fine.js", "try { null.x } catch {}\nconsole.log('fine')\n");
     let said = probe(&mut debug, &file, json!({}));
-    assert_eq!(said.text, "nothing failed · exit code 0");
+    assert_eq!(said.text, "no uncaught exception · exit code 0");
     debug.nothing_is_left();
 }
 

@@ -274,7 +274,7 @@ run(5)
     said.has(&["\nn * 10 = 20 · run: count = 5 · nope → NameError", "\nexit code 1"]);
     let (_folder, file) = program("print('fine')\n");
     let said = probe(&mut debug, &file, json!({}));
-    assert_eq!(said.text, "nothing failed · exit code 0");
+    assert_eq!(said.text, "no uncaught exception · exit code 0");
     let (_folder, file) = program("import sys\nprint('bad input')\nsys.exit(3)\n");
     let said = probe(&mut debug, &file, json!({}));
     said.has(&["output: bad input\nno exception was seen · exit code 3"]);

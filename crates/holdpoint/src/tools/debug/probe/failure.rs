@@ -5,7 +5,7 @@ use holdpoint_engine::{
     budget::{self, Budget},
     failure::{Code, Failure},
     launch::Launch,
-    session::{Session, Shown},
+    session::{Session, Shown, Stream},
 };
 use serde_json::json;
 
@@ -134,20 +134,23 @@ pub(super) fn answer(session: &Session, seen: &Seen, budget: Budget) -> Result<R
     };
     let failed = sure.or_else(|| seen.failures.iter().rev().find(is_it));
     if let (None, End::Late(patience)) = (failed, &seen.end) {
-        let text = format!("nothing failed within {} s; it was ended", patience.as_secs_f64());
+        let text =
+            format!("no uncaught exception within {} s; it was ended", patience.as_secs_f64());
         return Err(Failure::new(Code::Timeout, text).hint("pass a larger `timeout_s`, or a place"));
     }
     let is_told = failed.is_some();
     let rows = failed.map(rows).unwrap_or_default();
     let mut tail: Vec<String> = said::note(session).into_iter().collect();
-    if !is_told && judged.is_none() && has_failed {
+    // What a library caught and wrote down may be what is looked for: multiprocessing does so in children.
+    let wrote = || !session.output.since(0, Some(Stream::Stderr)).text.is_empty();
+    if !is_told && judged.is_none() && (has_failed || wrote()) {
         tail.extend(said::line(session));
     }
     let last = match (&judged, is_told) {
         (Some((verdict, _)), true) => verdict.clone(),
         (None, true) => tell::over(session, &seen.end).trim_start_matches(" · ").to_owned(),
         (_, false) => {
-            let word = if has_failed { "no exception was seen" } else { "nothing failed" };
+            let word = if has_failed { "no exception was seen" } else { "no uncaught exception" };
             format!("{word}{}", tell::over(session, &seen.end))
         }
     };
