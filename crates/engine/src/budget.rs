@@ -214,7 +214,7 @@ mod tests {
         let cut = whole_lines(text.clone(), 200, "ask for more");
         assert_eq!(
             cut.lines().rev().take(2).collect::<Vec<_>>(),
-            ["next: go on", "… 88 of 100 lines are left out: ask for more"]
+            ["next: go on", "… 86 of 100 lines are left out: ask for more"]
         );
         assert!(cut.starts_with("line 1\nline 2\n") && cost(&cut) <= 200, "{cut}");
         assert_eq!(whole_lines(text.clone(), 5_000, "ask"), text);

@@ -152,7 +152,7 @@ fn the_end_says_how_often_each_tracepoint_was_passed() {
         // A stop on the way, and the end by `debug_continue`.
         debug.ok("breakpoint_set", json!({ "file": file, "line": at }));
         run(&mut debug, &file, json!({ "args": ["4"] })).stands("breakpoint", at);
-        let said = debug.ok("tracepoint_read", json!({}));
+        let said = debug.ok("tracepoint_read", json!({ "budget_tokens": 2_000 }));
         said.has(&[
             "25 hits, all shown; s1 ended, s2 stands",
             "; later ones: `tracepoint_read {\"since\": ",
