@@ -23,7 +23,7 @@ pub mod stage;
 use std::time::{Duration, Instant};
 
 /// Long enough for a loaded machine, short enough for a test that hangs.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+pub const DEADLINE: Duration = Duration::from_secs(40);
 
 /// Asks again and again until there is an answer. For things that announce nothing.
 #[track_caller]
