@@ -97,8 +97,8 @@ impl Engine {
     /// What happened, also before the log's ring and before this server. Opens the store only where
     /// there may be something in it.
     pub async fn timeline(&self, ask: &Ask) -> Result<Told, Failure> {
-        let is_there = matches!(&self.location, Location::File(file) if file.is_file());
-        if ask.run.is_some() || (ask.since.is_none_or(|since| since.0 == 0) && is_there) {
+        let is_there = || matches!(&self.location, Location::File(file) if file.is_file());
+        if ask.run.is_some() || (ask.since.is_none_or(|since| since.0 == 0) && is_there()) {
             self.memory().await;
         }
         ask.of(&self.log, self.timeline.get()).await

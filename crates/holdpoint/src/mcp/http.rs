@@ -4,6 +4,7 @@ use std::{
     borrow::Cow,
     collections::HashSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
 };
 
 use axum::{
@@ -18,7 +19,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use futures::StreamExt as _;
+use futures::{StreamExt as _, stream};
 use holdpoint_engine::limits;
 use rmcp::{
     model::{ClientJsonRpcMessage, ErrorCode, JsonRpcError, RequestId},
@@ -31,6 +32,8 @@ use super::{Handler, exact, unread};
 use crate::{app::App, clients::Transport};
 
 const JSON: &[u8] = b"application/json";
+/// Pieces of an answer that wait for each other: the beginning, the answer, and some news before it.
+const AT_ONCE: usize = 4;
 
 pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionManager> {
     let mut sessions = LocalSessionManager::default();
@@ -138,13 +141,33 @@ async fn posted(open: &Open, request: Request, next: Next) -> Response {
     }
     match in_use {
         None => response,
-        Some(in_use) => response.map(|body| {
-            let pieces = body.into_data_stream().inspect(move |_| {
-                let _alive = &in_use;
-            });
-            Body::from_stream(pieces)
-        }),
+        Some(in_use) => at_once(response, in_use).await,
     }
+}
+
+/// The SDK begins every answer with an event that only says where to go on after a broken connection. An
+/// answer that is there as soon as all that can run has run goes out with it: one packet, and the client is
+/// woken once.
+async fn at_once(response: Response, in_use: InUse) -> Response {
+    let (head, body) = response.into_parts();
+    let mut pieces = body.into_data_stream().fuse();
+    let mut ready = Vec::new();
+    let mut has_yielded = false;
+    while ready.len() < AT_ONCE {
+        match futures::poll!(pieces.next()) {
+            Poll::Ready(Some(piece)) => ready.push(piece),
+            Poll::Ready(None) => break,
+            Poll::Pending if has_yielded => break,
+            Poll::Pending => {
+                has_yielded = true;
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+    let pieces = stream::iter(ready).chain(pieces).inspect(move |_| {
+        let _alive = &in_use;
+    });
+    Response::from_parts(head, Body::from_stream(pieces))
 }
 
 fn refused(error: &JsonRpcError) -> Response {

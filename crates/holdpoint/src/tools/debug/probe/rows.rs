@@ -155,7 +155,7 @@ mod tests {
 
     #[track_caller]
     fn check(rows: &[Row], tokens: usize, expected: Expect) {
-        let text = within(rows, Vec::new(), "6 of 6 · program ended", Budget::tokens(tokens));
+        let text = within(rows, Vec::new(), "6 of 6 · ended here", Budget::tokens(tokens));
         expected.assert_eq(&text);
     }
 
@@ -169,7 +169,7 @@ mod tests {
                 hits 1–4 · x = 1 (×4)
                 hit 5 · x = 5
                 hit 6 · x = 6
-                6 of 6 · program ended"#]],
+                6 of 6 · ended here"#]],
         );
     }
 
@@ -181,7 +181,7 @@ mod tests {
             38,
             expect![[r#"
                 hit 1 · x = 1
-                6 of 6 · program ended · 5 hits left out here: `budget_tokens: 85` shows them"#]],
+                6 of 6 · ended here · 5 hits left out here: `budget_tokens: 84` shows them"#]],
         );
         check(
             &rows,
@@ -193,7 +193,7 @@ mod tests {
                 hit 4 · x = 4
                 hit 5 · x = 5
                 hit 6 · x = 6
-                6 of 6 · program ended"#]],
+                6 of 6 · ended here"#]],
         );
     }
 

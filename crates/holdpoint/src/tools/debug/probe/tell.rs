@@ -134,10 +134,10 @@ fn output(session: &Session, seen: &Seen, is_nothing: bool) -> Option<String> {
     explains.then(|| said::line(session)).flatten()
 }
 
-/// ` · program ended`, ` · exit code 1`, ` · 1 failed: …`
+/// ` · ended here`, ` · exit code 1`, ` · 1 failed: …`
 pub(super) fn over(session: &Session, end: &End) -> String {
     match end {
-        End::Done => " · program ended".to_owned(),
+        End::Done => " · ended here".to_owned(),
         End::Exit(exit) => match said::verdict(session) {
             Some(verdict) => format!(" · {verdict}"),
             None => format!(" · {exit}"),

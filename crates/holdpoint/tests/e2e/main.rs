@@ -1,0 +1,66 @@
+//! Everything through the outside door: the binary as it ships, real adapters and runtimes.
+//!
+//! One program, linked once. A new file is its `mod` line.
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should stop where it stands"
+)]
+
+mod agents;
+mod attach;
+mod breakpoints_exception;
+mod breakpoints_function;
+mod burst;
+mod callpoints_crash;
+mod callpoints_hostile;
+mod callpoints_lanes;
+mod callpoints_mcp;
+mod callpoints_notify;
+mod callpoints_pause;
+mod callpoints_public;
+mod callpoints_records;
+mod callpoints_repl;
+mod callpoints_wire;
+mod cli;
+mod cuts;
+mod defects_node;
+mod defects_python;
+mod defects_table;
+mod edited;
+mod http;
+mod node_bad_input;
+mod node_children;
+mod node_exceptions;
+mod node_inspect;
+mod node_maps;
+mod node_run;
+mod node_runners;
+mod notifications;
+mod notifications_edges;
+mod notifications_trace;
+mod probe_node;
+mod probe_python;
+mod python_bad_input;
+mod python_children;
+mod python_inspect;
+mod python_run;
+mod python_tools;
+mod real_packages;
+mod run;
+mod seed_table;
+mod shell;
+mod snapshots;
+mod sse;
+mod stdio;
+mod surface;
+mod timeline;
+mod tracepoints;
+mod tracepoints_endless;
+mod tracepoints_programs;
+mod truth;
+mod truth_launch;
+mod unanswering;
+mod wait;

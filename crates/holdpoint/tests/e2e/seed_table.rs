@@ -1,0 +1,87 @@
+//! `docs/seed-tests.md` names a test for each of seed 000's 135, and for each bug of the original that is not to
+//! come back; `docs/seed-004-tests.md` some for each scenario of seed 004. Each of them exists.
+
+use std::path::Path;
+
+const TABLE: &str = include_str!("../../../../docs/seed-tests.md");
+const SCENARIOS: &str = include_str!("../../../../docs/seed-004-tests.md");
+
+/// The rows of both tables: number, what it is about, ours.
+fn rows() -> Vec<(&'static str, &'static str)> {
+    let cells = |line: &'static str| {
+        let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
+        Some((cells.next()?, cells.nth(1)?.strip_prefix('`')?.strip_suffix('`')?))
+    };
+    TABLE.lines().filter_map(cells).collect()
+}
+
+/// Where a test is, and how its source begins.
+fn source(file: &str, name: &str) -> (String, String) {
+    match file.split_once(' ') {
+        Some(("sdk", file)) => {
+            (format!("tests/sdk/python/{file}.py"), format!("async def {name}("))
+        }
+        Some(("py", file)) => (format!("clients/python/tests/{file}.py"), format!("def {name}(")),
+        Some(("js", file)) => (format!("clients/js/test/{file}"), format!("test(\"{name}\"")),
+        _ => (format!("crates/holdpoint/tests/e2e/{file}.rs"), format!("#[test]\nfn {name}() {{")),
+    }
+}
+
+#[test]
+fn every_test_of_the_seed_has_one() {
+    let numbers: Vec<usize> = rows().iter().filter_map(|row| row.0.parse().ok()).collect();
+    assert_eq!(numbers, (1..=135).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_test_that_is_named_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    for (number, test) in rows() {
+        let (file, name) = test.split_once("::").unwrap_or_default();
+        let (path, begin) = source(file, name);
+        let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
+        assert!(text.contains(&begin), "{number}: no test `{name}` in {path}");
+    }
+}
+
+/// What seed 004 has: its stories' scenarios, edge cases, requirements and criteria.
+fn scenarios() -> Vec<String> {
+    let stories = [(1, 3), (2, 4), (3, 4), (4, 4), (5, 2)];
+    let scenario = |(story, count)| (1..=count).map(move |it: i32| format!("{story}.{it}"));
+    let numbered =
+        |name: &'static str, count: i32| (1..=count).map(move |it| format!("{name}{it}"));
+    let padded =
+        |name: &'static str, count: i32| (1..=count).map(move |it| format!("{name}{it:03}"));
+    stories
+        .into_iter()
+        .flat_map(scenario)
+        .chain(numbered("edge ", 5))
+        .chain(padded("FR-", 11))
+        .chain(padded("SC-", 6))
+        .collect()
+}
+
+#[test]
+fn every_scenario_of_seed_004_is_heard_over_every_transport() {
+    let cells = |line: &'static str| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ");
+    let rows: Vec<(&str, &str)> =
+        SCENARIOS.lines().filter_map(cells).filter(|(seed, _)| *seed != "seed").collect();
+    let named: Vec<&str> = rows.iter().map(|(seed, _)| *seed).collect();
+    assert_eq!(named, scenarios());
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");
+    for (seed, rest) in rows {
+        let (_, tests) = rest.rsplit_once(" | ").unwrap_or_default();
+        let mut is_heard = false;
+        for test in tests.split(", ") {
+            let (file, function) = test.trim_matches('`').split_once("::").unwrap_or_default();
+            let path = folder.join(format!("{file}.rs"));
+            let source = std::fs::read_to_string(path).unwrap_or_default();
+            let start = format!("#[test]\nfn {function}() {{");
+            assert!(source.contains(&start), "{seed}: no test {test}");
+            // A stage is one server heard over all three; `wait.rs` has its own listeners.
+            is_heard |= source.contains("stage::{BOTH,")
+                || (source.contains("Listener::sse") && source.contains("Listener::http"));
+        }
+        assert!(is_heard, "{seed}: nobody listens in {tests}");
+    }
+}
