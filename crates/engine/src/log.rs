@@ -340,17 +340,17 @@ mod tests {
     }
 
     /// The classic lost wake-up: take the cursor, act, then wait.
-    #[tokio::test(flavor = "multi_thread")]
+    #[tokio::test]
     async fn an_event_between_act_and_wait_is_seen() {
         let log = Arc::new(Log::bounded(64, usize::MAX));
         for _ in 0..500 {
             let since = log.head();
             let writer = Arc::clone(&log);
-            let other = tokio::spawn(async move { writer.append(note("stopped")) });
+            let other = std::thread::spawn(move || writer.append(note("stopped")));
             let mut reader = log.reader(since);
             let seen = tokio::time::timeout(Duration::from_secs(5), reader.batch(1)).await.unwrap();
             assert_eq!(numbers(&seen), [since.next().to_string()]);
-            other.await.unwrap();
+            other.join().unwrap();
         }
     }
 

@@ -241,16 +241,15 @@ fn check_exposure(host: IpAddr, token: Option<&str>) -> anyhow::Result<()> {
 
 /// stderr only: stdout belongs to MCP, or to nobody.
 fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
-    use tracing_subscriber::EnvFilter;
+    use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
     // An agent shows its user what we write, so by default only what matters.
     let usual = if stdio == Stdio::Off { "warn,rmcp=off,holdpoint=info" } else { "warn,rmcp=off" };
-    let filter = EnvFilter::try_new(level.unwrap_or(usual))
-        .context("--log-level is not a level or a filter")?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let filter: Targets =
+        level.unwrap_or(usual).parse().context("--log-level is not a level or a filter")?;
+    let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
-        .with_target(false)
-        .init();
+        .with_target(false);
+    tracing_subscriber::registry().with(lines).with(filter).init();
     Ok(())
 }

@@ -37,19 +37,23 @@ async fn ten_thousand_writes_take_few_commits() {
     assert_eq!(store.breakpoints().await.unwrap().len(), 1000);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn tasks_on_several_threads_share_a_store() {
+#[test]
+fn runtimes_on_several_threads_share_a_store() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(open(&folder.path().join("db")));
-    let tasks = (0..8).map(|line| {
+    let threads = (0..8).map(|line| {
         let store = Arc::clone(&store);
-        tokio::spawn(async move {
-            let id = store.save_breakpoint(at("app.py", line)).await.unwrap();
-            store.flush().await.unwrap();
-            store.breakpoints().await.unwrap().iter().any(|row| row.id == id)
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(async {
+                let id = store.save_breakpoint(at("app.py", line)).await.unwrap();
+                store.flush().await.unwrap();
+                store.breakpoints().await.unwrap().iter().any(|row| row.id == id)
+            })
         })
     });
-    assert!(join_all(tasks).await.into_iter().all(Result::unwrap));
+    let threads: Vec<_> = threads.collect();
+    assert!(threads.into_iter().all(|it| it.join().unwrap()));
 }
 
 #[tokio::test]
