@@ -355,6 +355,7 @@ impl Actor {
             }
             Signal::Stopped(_)
             | Signal::Continued { .. }
+            | Signal::Exited { .. }
             | Signal::Ended
             | Signal::Passed(_)
             | Signal::Reached(_) => {}

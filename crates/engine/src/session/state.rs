@@ -179,6 +179,7 @@ impl State {
             Signal::Gone { .. } | Signal::Ended => self.gone(target),
             // Not a matter of run control.
             Signal::Output { .. }
+            | Signal::Exited { .. }
             | Signal::Breakpoint(_)
             | Signal::Titled(_)
             | Signal::Passed(_)
