@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
+    task::JoinSet,
 };
 
 use super::{Dap, Known, refused, translate};
@@ -150,7 +151,36 @@ impl Dap {
                 },
             }
         }
-        let mut signals = Vec::new();
+        let rest = async {
+            let bound = self.set_all(setup).await?;
+            self.ask::<ConfigurationDone>(Empty).await?;
+            if !answered {
+                begun.await.map_err(refused)?;
+            }
+            Ok(bound)
+        };
+        tokio::pin!(rest);
+        // What comes meanwhile is taken: an answer comes behind it.
+        let bound = loop {
+            tokio::select! {
+                biased;
+                bound = &mut rest => break bound?,
+                incoming = inbox.next(), if early.len() < limits::EARLY_EVENTS => match incoming {
+                    Some(Incoming::Event(event)) => early.push(event),
+                    Some(Incoming::Request(request)) => drop(request),
+                    // What is still waited for fails by this.
+                    Some(Incoming::Closed(_)) | None => break rest.await?,
+                },
+            }
+        };
+        let mut signals: Vec<Signal> = bound.into_iter().map(Signal::Breakpoint).collect();
+        signals.extend(early.into_iter().flat_map(|event| self.signal(event)));
+        Ok(signals)
+    }
+
+    /// Everything that the program is to stop at.
+    async fn set_all(&self, setup: &Setup<'_>) -> Result<Vec<Bound>, Failure> {
+        let mut bound = Vec::new();
         for (file, wanted) in setup.breakpoints {
             for (id, condition) in
                 wanted.iter().filter_map(|it| Some((it.id, it.condition.as_deref()?)))
@@ -158,20 +188,13 @@ impl Dap {
                 let checked = self.check_condition(Some(file), condition).await;
                 checked.map_err(|failure| of_breakpoint(id, &failure))?;
             }
-            let bound = self.set_breakpoints(file, wanted).await?;
-            signals.extend(bound.into_iter().map(Signal::Breakpoint));
+            bound.extend(self.set_breakpoints(file, wanted).await?);
         }
         if !setup.functions.is_empty() {
-            let bound = self.set_functions(setup.functions).await?;
-            signals.extend(bound.into_iter().map(Signal::Breakpoint));
+            bound.extend(self.set_functions(setup.functions).await?);
         }
         self.set_exceptions(setup.exceptions).await?;
-        self.ask::<ConfigurationDone>(Empty).await?;
-        if !answered {
-            begun.await.map_err(refused)?;
-        }
-        signals.extend(early.into_iter().flat_map(|event| self.signal(event)));
-        Ok(signals)
+        Ok(bound)
     }
 
     fn signal(&self, event: Event) -> Vec<Signal> {
@@ -250,9 +273,12 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
             return;
         }
     }
+    // Stops that are looked into. Ended with this task, and before the connection's end is told.
+    let mut looking = JoinSet::new();
     let reason = loop {
         let incoming = tokio::select! {
             incoming = inbox.next() => incoming,
+            Some(_) = looking.join_next() => continue,
             // The connection ends with the last who holds it.
             () = sender.closed() => return drain(dap, inbox).await,
         };
@@ -260,7 +286,8 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
             Some(Incoming::Event(event)) => {
                 let is_at_call = dap.known.is_pydevd && is_at_call(&event);
                 for signal in dap.signal(event) {
-                    let Some(signal) = dap.aside(signal, is_at_call, &sender) else { continue };
+                    let is_told = dap.aside(signal, is_at_call, &sender, &mut looking);
+                    let Some(signal) = is_told else { continue };
                     if sender.send(signal).await.is_err() {
                         return;
                     }
@@ -272,6 +299,7 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
             None => break "it closed the connection".to_owned(),
         }
     };
+    while looking.join_next().await.is_some() {}
     // The session may have ended first.
     sender.send(Signal::Gone { reason }).await.unwrap_or_default();
 }
@@ -301,6 +329,7 @@ impl Dap {
         signal: Signal,
         is_at_call: bool,
         sender: &mpsc::Sender<Signal>,
+        looking: &mut JoinSet<()>,
     ) -> Option<Signal> {
         let stopped = match signal {
             Signal::Stopped(stopped) => stopped,
@@ -308,11 +337,11 @@ impl Dap {
         };
         let (dap, sender) = (self.clone(), sender.clone());
         if is_at_call {
-            tokio::spawn(enter(dap, stopped, sender));
+            looking.spawn(enter(dap, stopped, sender));
         } else if self.is_traced(&stopped) {
-            tokio::spawn(async move { dap.emulate(stopped, sender).await });
+            looking.spawn(async move { dap.emulate(stopped, sender).await });
         } else if self.known.way == TraceWay::InProcess && stopped.hits.len() > 1 {
-            tokio::spawn(tell_hits(dap, stopped, sender));
+            looking.spawn(tell_hits(dap, stopped, sender));
         } else {
             return Some(Signal::Stopped(stopped));
         }

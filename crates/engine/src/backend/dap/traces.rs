@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use super::Dap;
 use crate::{
     backend::{
-        Binding, Bound, FrameId, Passed, Signal, Slice, Stopped, TraceWay, Tracing, Wanted,
-        WantedFunction,
+        Binding, Bound, FrameId, Passed, Signal, Slice, StopReason, Stopped, TraceWay, Tracing,
+        Wanted, WantedFunction,
     },
     breakpoints::{hits::HitTest, template::Template},
     budget,
@@ -190,6 +190,8 @@ impl Dap {
         match self.look(&stopped).await {
             Ok(passed) if passed.is_empty() => {}
             Ok(passed) => signals.send(Signal::Passed(passed)).await.unwrap_or_default(),
+            // The program is gone, and so is the stop.
+            Err(failure) if failure.code == Code::SessionEnded => return,
             Err(failure) => tracing::debug!(%failure, "a tracepoint's hit is not told"),
         }
         stopped.hits.retain(|id| !self.traces().has(*id));
@@ -198,7 +200,10 @@ impl Dap {
             return signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
         }
         if let Err(failure) = self.resume(thread).await {
-            tracing::debug!(%failure, "the program is not resumed from a tracepoint");
+            // It stands there, whatever it was to do.
+            stopped.reason = StopReason::Other("tracepoint".to_owned());
+            stopped.text = Some(format!("the program was to pass here: {}", failure.message));
+            signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
         }
     }
 

@@ -17,7 +17,8 @@ pub(super) fn source_breakpoint(wanted: &Wanted) -> t::SourceBreakpoint {
         line: i64::from(wanted.line),
         column: wanted.column.map(i64::from),
         condition: wanted.condition.clone(),
-        hit_condition: wanted.hit_condition.clone(),
+        // The hits of a tracepoint are counted by us: counted twice, few would be left.
+        hit_condition: wanted.hit_condition.clone().filter(|_| wanted.trace.is_none()),
         ..Default::default()
     }
 }
