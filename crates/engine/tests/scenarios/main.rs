@@ -6,6 +6,7 @@
 //! < stopped {…}         what the adapter says by itself: an event and its body
 //! < refuses continue: … what it does with such requests from now on; also `answers`, `holds`, `releases`
 //! < floods E {…} until C   the event E again and again, until it hears the command C
+//! < requests R {…}       what it wants of us
 //! < closes              the connection ends
 //! <2 stopped {…}        the same of the adapter of a child process, which `$ child` connects to
 //! ~ 10s                 time passes

@@ -10,8 +10,12 @@ use serde_json::Value;
 /// Lines that follow each other and are the same: more of them say nothing.
 const SAME: usize = 3;
 
+/// What an adapter heard.
 pub(crate) fn request(request: &Value) -> String {
     let command = request["command"].as_str().unwrap();
+    if request["type"] == "response" {
+        return format!("{command} answered: {}", request["message"]);
+    }
     match &request["arguments"] {
         // Who we are is no matter of a scenario.
         _ if command == "initialize" => command.to_owned(),

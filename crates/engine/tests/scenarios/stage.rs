@@ -185,6 +185,10 @@ fn adapter_does(adapter: &Scripted, doing: &str) {
             let (command, body) = rest.split_once(' ').unwrap();
             adapter.way(command, Way::Answer(json_of(body)));
         }
+        "requests" => {
+            let (command, arguments) = rest.split_once(' ').unwrap();
+            adapter.request(command, json_of(arguments));
+        }
         "releases" => match rest.split_once(' ') {
             Some((command, body)) => adapter.release(command, Some(json_of(body))),
             None => adapter.release(rest, None),

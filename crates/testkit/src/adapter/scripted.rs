@@ -42,6 +42,7 @@ enum Order {
     Way { command: String, way: Way },
     Release { command: String, body: Option<Value> },
     Event { event: String, body: Value },
+    Request { command: String, arguments: Value },
     Flood { event: String, body: Value, until: String },
     Close,
 }
@@ -76,6 +77,11 @@ impl Scripted {
         self.order(Order::Event { event: event.to_owned(), body });
     }
 
+    /// Wants something of the other side.
+    pub fn request(&self, command: &str, arguments: Value) {
+        self.order(Order::Request { command: command.to_owned(), arguments });
+    }
+
     /// Sends an event again and again until it hears this command; without end it would be a hang.
     pub fn flood(&self, event: &str, body: Value, until: &str) {
         let (event, until) = (event.to_owned(), until.to_owned());
@@ -87,7 +93,7 @@ impl Scripted {
         self.order(Order::Close);
     }
 
-    /// The requests that came since the last time, and one of our own making where a flood had no end.
+    /// What came since the last time: requests, answers, and a word of our own where a flood had no end.
     pub fn heard(&self) -> Vec<Value> {
         std::mem::take(&mut self.heard.lock().unwrap())
     }
@@ -144,6 +150,12 @@ impl Play {
                 }
             }
             Order::Event { event, body } => self.event(&event, body).await,
+            Order::Request { command, arguments } => {
+                self.send(json!({
+                    "seq": 1, "type": "request", "command": command, "arguments": arguments,
+                }))
+                .await;
+            }
             Order::Flood { event, body, until } => self.flood(&event, &body, &until).await,
             Order::Close => self.adapter = None,
         }
@@ -151,7 +163,9 @@ impl Play {
 
     async fn take(&mut self, request: Value) {
         self.heard.lock().unwrap().push(request.clone());
-        self.act(request).await;
+        if request["type"] == "request" {
+            self.act(request).await;
+        }
     }
 
     async fn act(&mut self, request: Value) {

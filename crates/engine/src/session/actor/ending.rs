@@ -27,7 +27,7 @@ impl Actor {
             (Some(exit), Some(_)) => exit,
             (None, Some(program)) => program.kill().await,
             (exit, None) => {
-                let_go(self.targets.clone()).await;
+                self.let_go().await;
                 exit.unwrap_or(Exit::Left)
             }
         };
@@ -39,12 +39,25 @@ impl Actor {
         if is_ours {
             self.last_hits().await;
         } else {
-            self.hits_so_far();
+            self.what_came();
         }
         self.part(exit);
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
         exit
+    }
+
+    /// What the processes still say is taken meanwhile: behind it are their answers.
+    async fn let_go(&mut self) {
+        let going = let_go(self.targets.clone());
+        tokio::pin!(going);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut going => return,
+                Some((target, signal)) = self.inbox.recv() => self.late(target, signal),
+            }
+        }
     }
 
     /// What the program reported is still on its way when it is gone; the connection's end is behind it.
@@ -56,14 +69,12 @@ impl Actor {
                     tokio::time::timeout(limits::DRAIN, self.inbox.recv()).await
             {
                 match signal {
-                    Signal::Passed(hits) => {
-                        self.tell.passed(target, hits);
+                    Signal::Gone { .. } => drop(open.remove(&target)),
+                    Signal::Passed(_) => {
+                        self.late(target, signal);
                         tokio::task::yield_now().await;
                     }
-                    Signal::Titled(title) => self.tell.titled(target, &title),
-                    Signal::Reached(all) => self.tell.reached(all),
-                    Signal::Gone { .. } => drop(open.remove(&target)),
-                    _ => {}
+                    signal => self.late(target, signal),
                 }
             }
         };
@@ -73,13 +84,27 @@ impl Actor {
     }
 
     /// A program that was let go lives on, and so may its connection: only what has come counts.
-    fn hits_so_far(&mut self) {
+    fn what_came(&mut self) {
         while let Ok((target, signal)) = self.inbox.try_recv() {
-            match signal {
-                Signal::Titled(title) => self.tell.titled(target, &title),
-                Signal::Passed(hits) => self.tell.passed(target, hits),
-                _ => {}
-            }
+            self.late(target, signal);
+        }
+    }
+
+    /// Of what comes after the end, what is still to be told.
+    fn late(&self, target: TargetId, signal: Signal) {
+        match signal {
+            Signal::Passed(hits) => self.tell.passed(target, hits),
+            Signal::Titled(title) => self.tell.titled(target, &title),
+            Signal::Reached(all) => self.tell.reached(all),
+            Signal::Output { stream, text } => self.output.push(stream, text.as_bytes()),
+            // How it runs and what it stops at is no matter any more.
+            Signal::Stopped(_)
+            | Signal::Continued { .. }
+            | Signal::ThreadStarted { .. }
+            | Signal::ThreadEnded { .. }
+            | Signal::Breakpoint(_)
+            | Signal::Ended
+            | Signal::Gone { .. } => {}
         }
     }
 
