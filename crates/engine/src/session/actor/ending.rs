@@ -24,6 +24,12 @@ impl Actor {
     ) -> Exit {
         let is_ours = program.is_some();
         let exit = match (self.exit, program) {
+            // It would live on without its program.
+            (Some(exit), Some(server)) if server.is_server() => {
+                self.late_exit().await;
+                server.kill().await;
+                exit
+            }
             (Some(exit), Some(_)) => exit,
             (None, Some(program)) => program.kill().await,
             (exit, None) => {
@@ -35,12 +41,14 @@ impl Actor {
         if is_ours && tokio::time::timeout(limits::DRAIN, drained).await.is_err() {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
-        self.exit = Some(exit);
         if is_ours {
             self.last_hits().await;
         } else {
             self.what_came();
         }
+        // Only a parent learns by itself how a process ended.
+        let exit = if exit == Exit::Unknown { self.told.unwrap_or(exit) } else { exit };
+        self.exit = Some(exit);
         self.part(exit);
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
@@ -57,6 +65,31 @@ impl Actor {
                 () = &mut going => return,
                 Some((target, signal)) = self.inbox.recv() => self.late(target, signal),
             }
+        }
+    }
+
+    /// What its debugger tells of the program's exit. Of its children we learn nothing else either.
+    pub(super) fn exited(&mut self, target: TargetId, code: i64) {
+        if target == TargetId::MAIN {
+            self.told = i32::try_from(code).ok().map(Exit::Code);
+        }
+    }
+
+    /// Some debuggers tell the exit code after the end.
+    async fn late_exit(&mut self) {
+        let coming = async {
+            while self.told.is_none()
+                && let Some((target, signal)) = self.inbox.recv().await
+            {
+                let is_over = target == TargetId::MAIN && matches!(signal, Signal::Gone { .. });
+                self.signal(target, signal);
+                if is_over {
+                    break;
+                }
+            }
+        };
+        if tokio::time::timeout(limits::DRAIN, coming).await.is_err() {
+            tracing::debug!(session = %self.id, "no exit code is told");
         }
     }
 
@@ -91,12 +124,13 @@ impl Actor {
     }
 
     /// Of what comes after the end, what is still to be told.
-    fn late(&self, target: TargetId, signal: Signal) {
+    fn late(&mut self, target: TargetId, signal: Signal) {
         match signal {
             Signal::Passed(hits) => self.tell.passed(target, hits),
             Signal::Titled(title) => self.tell.titled(target, &title),
             Signal::Reached(all) => self.tell.reached(all),
             Signal::Output { stream, text } => self.output.push(stream, text.as_bytes()),
+            Signal::Exited { code } => self.exited(target, code),
             // How it runs and what it stops at is no matter any more.
             Signal::Stopped(_)
             | Signal::Continued { .. }
@@ -160,9 +194,14 @@ impl Last {
     }
 }
 
-/// Waits for the end of a program of ours; of others we learn by their debugger.
+/// Waits for the end of a program of ours; of others we learn by their debugger. With a debug server its
+/// program goes too, and how that ended is not known by this.
 pub(super) async fn ended(program: Option<&mut Program>) -> Exit {
     match program {
+        Some(server) if server.is_server() => {
+            server.wait().await;
+            Exit::Unknown
+        }
         Some(program) => program.wait().await,
         None => std::future::pending().await,
     }
