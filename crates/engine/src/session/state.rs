@@ -221,6 +221,7 @@ impl State {
             Signal::Gone { .. } => self.leaves(target, Life::Gone),
             // Not a matter of run control.
             Signal::Output { .. }
+            | Signal::Exited { .. }
             | Signal::Breakpoint(_)
             | Signal::Titled(_)
             | Signal::Passed(_)

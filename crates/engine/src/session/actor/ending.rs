@@ -35,12 +35,17 @@ impl Actor {
         if is_ours && tokio::time::timeout(limits::DRAIN, drained).await.is_err() {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
-        self.exit = Some(exit);
         if is_ours {
             self.last_hits().await;
         } else {
             self.what_came();
         }
+        // Of a program that we did not start, only its debugger knows.
+        let exit = match (exit, self.told_exit) {
+            (Exit::Unknown, Some(told)) => told,
+            (exit, _) => exit,
+        };
+        self.exit = Some(exit);
         self.part(exit);
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
@@ -90,9 +95,16 @@ impl Actor {
         }
     }
 
+    pub(super) fn exited(&mut self, target: TargetId, code: i64) {
+        if target == TargetId::MAIN {
+            self.told_exit = i32::try_from(code).ok().map(Exit::Code);
+        }
+    }
+
     /// Of what comes after the end, what is still to be told.
-    fn late(&self, target: TargetId, signal: Signal) {
+    fn late(&mut self, target: TargetId, signal: Signal) {
         match signal {
+            Signal::Exited { code } => self.exited(target, code),
             Signal::Passed(hits) => self.tell.passed(target, hits),
             Signal::Titled(title) => self.tell.titled(target, &title),
             Signal::Reached(all) => self.tell.reached(all),
