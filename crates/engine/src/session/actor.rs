@@ -50,8 +50,8 @@ pub(super) struct Actor {
     breakpoints: Arc<Breakpoints>,
     tell: Arc<Teller>,
     exit: Option<Exit>,
-    /// How the program ended, where its debugger tells.
-    told: Option<Exit>,
+    /// How the program ended, where its debugger told.
+    told_exit: Option<Exit>,
     stop: Option<Arc<Shown>>,
     /// When a program began that we did not start.
     began: Option<SystemTime>,
@@ -96,7 +96,7 @@ impl Actor {
             breakpoints,
             tell,
             exit: None,
-            told: None,
+            told_exit: None,
             stop: None,
             began: None,
             look: None,
@@ -131,9 +131,7 @@ impl Actor {
                 // Before what the processes say: a flood of hits has no end, and what callers want is sent
                 // only here.
                 Some(done) = self.beside.next() => self.done(done),
-                Some(_) = self.listening.join_next() => {}
                 Ok(()) = spending.changed() => self.take_out_spent(),
-                Some(target) = Target::due(self.look.clone()) => self.look_at(target),
                 Some((target, signal)) = self.inbox.recv() => {
                     let is_told = program.as_ref().is_none_or(Program::is_server);
                     let last = ends(target, &signal).filter(|_| is_told);
@@ -148,6 +146,8 @@ impl Actor {
                         tokio::task::yield_now().await;
                     }
                 }
+                Some(_) = self.listening.join_next() => {}
+                Some(target) = Target::due(self.look.clone()) => self.look_at(target),
                 exit = ended(program.as_mut()) => {
                     self.exit = Some(exit);
                     break;
@@ -226,11 +226,11 @@ impl Actor {
                 let bound = texts.map_or_else(|| bound.clone(), |it| it.up(bound.clone()));
                 self.tell.bound(target, &[bound]);
             }
+            Signal::Exited { code } => self.exited(target, *code),
             Signal::Titled(title) => {
                 self.titled.insert(target);
                 self.tell.titled(target, title);
             }
-            Signal::Exited { code } => self.exited(target, *code),
             Signal::Stopped(_)
             | Signal::Continued { .. }
             | Signal::Ended

@@ -2,7 +2,7 @@
 //! in memory at whose other end the script stands. One file per defect or quirk.
 //!
 //! ```text
-//! $ continue            what a caller does
+//! $ continue            what a caller does; `$ launch as java` connects to an adapter of that kind
 //! < stopped {…}         what the adapter says by itself: an event and its body
 //! < refuses continue: … what it does with such requests from now on; also `answers`, `holds`, `releases`
 //! < floods E {…} until C   the event E again and again, until it hears the command C

@@ -7,7 +7,13 @@ use holdpoint_engine::{
     attach::{At, Attach, Mappings},
     backend::{
         Backend, Step,
-        dap::{Dap, Setup, dialect::PLAIN},
+        dap::{
+            Dap, Setup,
+            dialect::{
+                About, CDT_GDB, CODELLDB, DELVE, Dialect, GDB, JAVA, JS_DEBUG, LLDB, PERL, Pydevd,
+                RDBG,
+            },
+        },
     },
     breakpoints::{Asked, Breakpoints, Place, Trace},
     failure::{Code, Failure},
@@ -107,7 +113,7 @@ impl Stage {
             "break" | "trace" => self.set(verb, rest),
             "launch" | "child" => {
                 let stream = self.connections.pop_front().expect("both are connected already");
-                self.connect(verb, stream);
+                self.connect(verb, dialect(rest), stream);
             }
             _ => {
                 let Some(session) = self.session.borrow().clone() else {
@@ -140,11 +146,11 @@ impl Stage {
     }
 
     /// Connects to another adapter: the program's, or that of a child.
-    fn connect(&self, verb: &str, stream: DuplexStream) {
+    fn connect(&self, verb: &str, dialect: Box<dyn Dialect>, stream: DuplexStream) {
         let (breakpoints, log) = (Arc::clone(&self.breakpoints), Arc::clone(&self.log));
         let (session, joining) = (Rc::clone(&self.session), Rc::clone(&self.joining));
         self.answer(verb.to_owned(), async move {
-            let process = process(stream, &breakpoints).await?;
+            let process = process(stream, dialect, &breakpoints).await?;
             let mut joining = joining.borrow_mut();
             if let Some(joining) = &*joining {
                 joining.try_send(process).expect("nobody takes the child");
@@ -222,7 +228,11 @@ async fn ask(session: &Session, verb: &str) -> Result<String, Failure> {
     Ok("ok".to_owned())
 }
 
-async fn process(stream: DuplexStream, breakpoints: &Breakpoints) -> Result<Connected, Failure> {
+async fn process(
+    stream: DuplexStream,
+    dialect: Box<dyn Dialect>,
+    breakpoints: &Breakpoints,
+) -> Result<Connected, Failure> {
     let (read, write) = tokio::io::split(stream);
     let revision = breakpoints.revision();
     let setup = Setup {
@@ -236,11 +246,28 @@ async fn process(stream: DuplexStream, breakpoints: &Breakpoints) -> Result<Conn
         tape: None,
         tells_output: true,
     };
-    let connecting = Dap::connect(read, write, Box::new(PLAIN), setup);
+    let connecting = Dap::connect(read, write, dialect, setup);
     let connecting = tokio::time::timeout(limits::CONNECT, connecting).await;
     let (dap, signals) = connecting
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
     Ok(Connected { backend: Backend::Dap(dap), signals, pid: None, revision, bound: Vec::new() })
+}
+
+/// `as java`: whose words the adapter speaks. Nobody's own where none is named.
+fn dialect(name: &str) -> Box<dyn Dialect> {
+    match name.strip_prefix("as ").unwrap_or("lldb") {
+        "cdt-gdb" => Box::new(CDT_GDB),
+        "codelldb" => Box::new(CODELLDB),
+        "delve" => Box::new(DELVE),
+        "gdb" => Box::new(GDB),
+        "java" => Box::new(JAVA),
+        "js-debug" => Box::new(JS_DEBUG),
+        "lldb" => Box::new(LLDB),
+        "perl" => Box::new(PERL),
+        "pydevd" => Box::new(Pydevd::new(About::default())),
+        "rdbg" => Box::new(RDBG),
+        other => panic!("no such debugger: {other}"),
+    }
 }
 
 /// Only a program that we did not start has an end that the adapter alone tells.

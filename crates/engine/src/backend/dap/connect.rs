@@ -115,7 +115,7 @@ impl Dap {
                 }
                 incoming = inbox.next() => match incoming {
                     Some(Incoming::Event(Event::Initialized)) => break,
-                    Some(Incoming::Event(event)) => early.push(event),
+                    Some(Incoming::Event(event)) => early.extend(self.known.early(event)),
                     Some(Incoming::Request(request)) => drop(request),
                     Some(Incoming::Closed(reason)) => return Err(gone(&reason)),
                     None => return Err(gone("it closed the connection")),
@@ -140,7 +140,7 @@ impl Dap {
                 biased;
                 signals = &mut rest => break signals?,
                 incoming = inbox.next(), if early.len() < limits::EARLY_EVENTS => match incoming {
-                    Some(Incoming::Event(event)) => early.push(event),
+                    Some(Incoming::Event(event)) => early.extend(self.known.early(event)),
                     Some(Incoming::Request(request)) => drop(request),
                     // What is still waited for fails by this.
                     Some(Incoming::Closed(_)) | None => break rest.await?,
@@ -190,6 +190,17 @@ struct Begun {
 }
 
 impl Known {
+    /// What an adapter can is needed while it is configured; everything else is kept.
+    fn early(&self, event: Event) -> Option<Event> {
+        match event {
+            Event::Capabilities(change) => {
+                self.change_capabilities(&change);
+                None
+            }
+            event => Some(event),
+        }
+    }
+
     /// What an event means. Stops are looked into first; see [`Dap::stop`].
     pub(super) fn signals(&self, event: Event) -> Vec<Signal> {
         if let Some(signals) = self.inside().and_then(|it| it.event(self, &event)) {

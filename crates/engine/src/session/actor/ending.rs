@@ -46,8 +46,11 @@ impl Actor {
         } else {
             self.what_came();
         }
-        // Only a parent learns by itself how a process ended.
-        let exit = if exit == Exit::Unknown { self.told.unwrap_or(exit) } else { exit };
+        // Of a program that we did not start, only its debugger knows.
+        let exit = match (exit, self.told_exit) {
+            (Exit::Unknown, Some(told)) => told,
+            (exit, _) => exit,
+        };
         self.exit = Some(exit);
         self.part(exit);
         let outputs = self.state.step(Input::Exited);
@@ -68,17 +71,10 @@ impl Actor {
         }
     }
 
-    /// What its debugger tells of the program's exit. Of its children we learn nothing else either.
-    pub(super) fn exited(&mut self, target: TargetId, code: i64) {
-        if target == TargetId::MAIN {
-            self.told = i32::try_from(code).ok().map(Exit::Code);
-        }
-    }
-
     /// Some debuggers tell the exit code after the end.
     async fn late_exit(&mut self) {
         let coming = async {
-            while self.told.is_none()
+            while self.told_exit.is_none()
                 && let Some((target, signal)) = self.inbox.recv().await
             {
                 let is_over = target == TargetId::MAIN && matches!(signal, Signal::Gone { .. });
@@ -123,14 +119,20 @@ impl Actor {
         }
     }
 
+    pub(super) fn exited(&mut self, target: TargetId, code: i64) {
+        if target == TargetId::MAIN {
+            self.told_exit = i32::try_from(code).ok().map(Exit::Code);
+        }
+    }
+
     /// Of what comes after the end, what is still to be told.
     fn late(&mut self, target: TargetId, signal: Signal) {
         match signal {
+            Signal::Exited { code } => self.exited(target, code),
             Signal::Passed(hits) => self.tell.passed(target, hits),
             Signal::Titled(title) => self.tell.titled(target, &title),
             Signal::Reached(all) => self.tell.reached(all),
             Signal::Output { stream, text } => self.output.push(stream, text.as_bytes()),
-            Signal::Exited { code } => self.exited(target, code),
             // How it runs and what it stops at is no matter any more.
             Signal::Stopped(_)
             | Signal::Continued { .. }
