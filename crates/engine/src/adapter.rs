@@ -18,9 +18,9 @@ use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
 pub use self::{ask::choose_running, server::Server};
+pub use crate::backend::Connected;
 use crate::{
     attach::Attach,
-    backend::{Backend, Bound, Signal},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
     language::{Manners, Outlined, Reading},
@@ -171,17 +171,6 @@ pub struct Started {
     pub note: Option<String>,
     /// The program itself first, then its children as they connect.
     pub targets: mpsc::Receiver<Connected>,
-}
-
-/// A process that has come under control and is configured.
-pub struct Connected {
-    pub backend: Backend,
-    pub signals: mpsc::Receiver<Signal>,
-    pub pid: Option<u32>,
-    /// The state of the breakpoints it was configured with.
-    pub revision: u64,
-    /// What became of them at that time, unless the signals tell it.
-    pub bound: Vec<Bound>,
 }
 
 /// The adapter for a launch: the one it names, else the one that knows it.

@@ -7,21 +7,20 @@ pub mod cdp;
 pub mod dap;
 mod tasks;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
+use std::{path::Path, time::Duration};
+
+use tokio::sync::mpsc;
+
+pub use crate::nouns::{
+    Binding, Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Loaded, Passed, Reached,
+    Running, Scope, ScopeKind, Signal, Site, Slice, Stack, Step, StopReason, Stopped, Thread,
+    TraceWay, Tracing, Value, Variable, Wanted, WantedFunction,
 };
-
-use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
-
 use crate::{
-    breakpoints::{Breakpoint, template::Template},
+    breakpoints::Breakpoint,
     failure::{Code, Failure},
-    ids::BreakpointId,
     limits,
-    session::Stream,
+    nouns::Moment,
 };
 
 tokio::task_local! {
@@ -47,382 +46,15 @@ pub enum Backend {
     Cdp(cdp::Cdp),
 }
 
-/// Something the process did.
-#[derive(Debug)]
-pub enum Signal {
-    Stopped(Stopped),
-    /// `thread: None` means all of them.
-    Continued {
-        thread: Option<i64>,
-    },
-    ThreadStarted {
-        thread: i64,
-        name: Option<String>,
-    },
-    ThreadEnded {
-        thread: i64,
-    },
-    /// Text the runtime itself wants shown, and what a program that we did not start writes: that of one
-    /// that we did comes by its pipes.
-    Output {
-        stream: Stream,
-        text: String,
-    },
-    /// A breakpoint was bound, moved or lost after the answer that set it.
-    Breakpoint(Bound),
-    /// What the process is called by those who wrote the program.
-    Titled(String),
-    /// Tracepoints were passed, in this order.
-    Passed(Vec<Passed>),
-    /// What ran so far of files that were surveyed.
-    Reached(Vec<Reached>),
-    /// The program's exit code, where its debugger tells.
-    Exited {
-        code: i64,
-    },
-    /// The program told that it ends; its process may live a little longer.
-    Ended,
-    /// The connection is gone. Always the last signal.
-    Gone {
-        reason: String,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stopped {
-    pub thread: i64,
-    pub reason: StopReason,
-    pub hits: Vec<BreakpointId>,
-    /// What the runtime says about it: an exception's message, for instance.
-    pub text: Option<String>,
-    /// Whether every thread of the process stands still.
-    pub all: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StopReason {
-    Entry,
-    Breakpoint,
-    Step,
-    Pause,
-    Exception,
-    Other(String),
-}
-
-impl StopReason {
-    pub fn as_str(&self) -> &str {
-        match self {
-            StopReason::Entry => "entry",
-            StopReason::Breakpoint => "breakpoint",
-            StopReason::Step => "step",
-            StopReason::Pause => "pause",
-            StopReason::Exception => "exception",
-            StopReason::Other(text) => text,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    Over,
-    In,
-    Out,
-}
-
-/// A breakpoint as a backend is to set it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
-    pub id: BreakpointId,
-    pub line: u32,
-    pub column: Option<u32>,
-    pub condition: Option<String>,
-    pub hit_condition: Option<String>,
-    /// A tracepoint: the program is to pass, and its hits are to be told.
-    pub trace: Option<Arc<Tracing>>,
-}
-
-/// What a tracepoint is to do in a process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tracing {
-    /// Counts begin anew with each: hits of an earlier one are told apart.
-    pub generation: u64,
-    /// None for a tracepoint that only says that it was passed.
-    pub template: Option<Template>,
-    /// Report each hit whose number is a multiple of it; 0 for every hit.
-    pub multiple: u64,
-    /// Report so many at the most; 0 for all.
-    pub max: u64,
-    /// Values as the language writes them, so that `'1'` is not `1`.
-    pub is_literal: bool,
-    /// Reported once, and out of the program's way from then on.
-    pub is_mark: bool,
-}
-
-/// The program passed a tracepoint.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Passed {
-    pub id: BreakpointId,
-    pub tracing: Arc<Tracing>,
-    /// In this process, those that were not reported included.
-    pub hit_count: u64,
-    /// The program's own clock.
-    pub at: Timestamp,
-    pub thread: i64,
-    /// Its name, where the program tells it and it is not the main one.
-    pub thread_name: Option<Arc<str>>,
-    pub file: Arc<str>,
-    pub line: u32,
-    pub column: Option<u32>,
-    pub function: Option<Arc<str>>,
-    /// Of each expression of the template: its value, or the type of what it threw.
-    pub values: Vec<Result<String, String>>,
-}
-
-/// The lines of a file that ran.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reached {
-    pub file: PathBuf,
-    pub lines: Vec<u32>,
-}
-
-/// How a tracepoint of a process works; what costs the program more is greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TraceWay {
-    /// The program evaluates and tells by itself, and never stops.
-    InProcess,
-    /// The same, but the first evaluation is done where the program stands: it may not end.
-    Tried,
-    /// The program is stopped at each hit, looked at and resumed.
-    Emulated,
-}
-
-/// A breakpoint by a function's name, as a backend is to set it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WantedFunction {
-    pub id: BreakpointId,
-    /// `total`, `Cart.total`: its own name, and before it whatever it is in.
-    pub name: String,
-    /// Only functions of this file.
-    pub file: Option<PathBuf>,
-    pub condition: Option<String>,
-    pub hit_condition: Option<String>,
-    /// A tracepoint: the program is to pass, and its hits are to be told.
-    pub trace: Option<Arc<Tracing>>,
-}
-
-impl WantedFunction {
-    /// The function's own name, without what it is in.
-    pub fn last(&self) -> &str {
-        self.name.rsplit('.').next().unwrap_or(&self.name)
-    }
-}
-
-/// What became of it in one process.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Bound {
-    pub id: BreakpointId,
-    pub state: Binding,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Binding {
-    At {
-        line: u32,
-        column: Option<u32>,
-    },
-    /// A function's name was found: where each of them begins, the first of them at least.
-    Functions {
-        places: Vec<Site>,
-        total: usize,
-    },
-    /// Not yet, or not at all, and why.
-    Not {
-        why: String,
-    },
-}
-
-/// A line of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Site {
-    pub file: PathBuf,
-    pub line: u32,
-}
-
-/// The text that a process runs for a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Running {
-    Text(String),
-    /// It has not loaded the file.
-    NotLoaded,
-    /// Its runtime keeps no text.
-    Unknown,
-}
-
-/// A file that a process has loaded. Where it loads it again, `which` is another.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Loaded {
-    pub file: PathBuf,
-    pub which: u64,
-}
-
-/// Which exceptions stop the program. Its serialised form is kept in the store: a field that is not there
-/// has its default.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Exceptions {
-    /// Where nothing catches it.
-    pub uncaught: bool,
-    /// Where it is raised, caught or not: once, in the user's own code.
-    pub caught: bool,
-    /// Where it leaves the user's own code for a library that called it, such as a test runner.
-    pub user_unhandled: bool,
-    /// Only exceptions of a class of these names, or of one derived from it; empty for all.
-    pub types: Vec<String>,
-}
-
-impl Default for Exceptions {
-    fn default() -> Self {
-        Exceptions { uncaught: true, caught: false, user_unhandled: false, types: Vec::new() }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
-    /// The backend's handle; good for one stop.
-    pub id: FrameId,
-    pub function: String,
-    pub file: Option<PathBuf>,
-    /// Where there is no file: `node:internal/…`, `<string>`.
-    pub place: Option<String>,
-    pub line: u32,
-    pub column: Option<u32>,
-    /// Whether it is the user's own code rather than a library's or the runtime's.
-    pub is_user: bool,
-}
-
-/// What a backend calls a frame; good for one stop.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct FrameId {
-    name: Name,
-    moment: Moment,
-}
-
-/// DAP counts what CDP names.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Name {
-    Number(i64),
-    Text(String),
-}
-
-/// When something was got: nothing of a thread's earlier stop means anything at a later one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-struct Moment {
-    /// `None` for what was got without a frame.
-    thread: Option<i64>,
-    epoch: u64,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Stack {
-    pub frames: Vec<Frame>,
-    /// How deep the stack is in all, where the backend knows.
-    pub total: Option<usize>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scope {
-    pub name: String,
-    pub kind: ScopeKind,
-    pub children: Handle,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScopeKind {
-    /// What the reader of the function sees: its locals, block variables, arguments.
-    Local,
-    Closure,
-    Global,
-    /// The processor's, of a program that was compiled.
-    Registers,
-}
-
-/// Where a value's children are to be had; good for one stop.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Handle {
-    name: Name,
-    moment: Moment,
-}
-
-/// Both as a backend makes them; when that was, [`Backend`] notes.
-macro_rules! named {
-    ($($kind:ident),*) => {$(
-        impl $kind {
-            fn number(number: i64) -> Self {
-                $kind { name: Name::Number(number), moment: Moment::default() }
-            }
-
-            fn text(text: String) -> Self {
-                $kind { name: Name::Text(text), moment: Moment::default() }
-            }
-
-            fn as_number(&self) -> Result<i64, Failure> {
-                match self.name {
-                    Name::Number(number) => Ok(number),
-                    Name::Text(_) => Err(Failure::internal("a handle of another protocol")),
-                }
-            }
-
-            fn as_text(&self) -> Option<&str> {
-                match &self.name {
-                    Name::Number(_) => None,
-                    Name::Text(text) => Some(text),
-                }
-            }
-        }
-    )*};
-}
-
-named!(FrameId, Handle);
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Variable {
-    pub name: String,
-    pub value: Value,
-    /// The expression that reads it again, where the backend gives one.
-    pub expression: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Value {
-    /// As the language writes it; may be cut by the runtime.
-    pub text: String,
-    pub kind: Option<String>,
-    /// `None` for a value without parts.
-    pub children: Option<Handle>,
-    /// How many indexed parts, and how many named ones, where the backend says.
-    pub indexed: Option<usize>,
-    pub named: Option<usize>,
-}
-
-/// Which children of a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slice {
-    pub start: usize,
-    pub count: usize,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExceptionInfo {
-    pub kind: String,
-    pub message: String,
-    /// The runtime's own account, with causes.
-    pub trace: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Thread {
-    pub id: i64,
-    pub name: String,
+/// A process that has come under control and is configured.
+pub struct Connected {
+    pub backend: Backend,
+    pub signals: mpsc::Receiver<Signal>,
+    pub pid: Option<u32>,
+    /// The state of the breakpoints it was configured with.
+    pub revision: u64,
+    /// What became of them at that time, unless the signals tell it.
+    pub bound: Vec<Bound>,
 }
 
 impl Backend {
@@ -527,15 +159,8 @@ impl Backend {
         if self.moment(moment.thread) == moment {
             return Ok(());
         }
-        Err(Failure::new(Code::NotFound, "that is of an earlier stop")
+        Err(Failure::new(Code::NotStopped, "that is of an earlier stop")
             .hint("`debug_stack` numbers the frames of this one"))
-    }
-}
-
-impl Value {
-    fn at(mut self, moment: Moment) -> Value {
-        self.children = self.children.map(|it| Handle { moment, ..it });
-        self
     }
 }
 

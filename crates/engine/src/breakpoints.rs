@@ -6,7 +6,6 @@ pub mod gather;
 pub mod hits;
 pub mod passes;
 mod place;
-pub mod template;
 mod trace;
 
 use std::{
@@ -25,10 +24,10 @@ use self::{
 };
 pub use self::{place::Place, trace::Trace};
 use crate::{
-    backend::{Exceptions, Passed, Wanted, WantedFunction},
     failure::{Code, Failure},
     ids::{BreakpointId, TargetId},
     limits,
+    nouns::{Exceptions, Passed, Wanted, WantedFunction},
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

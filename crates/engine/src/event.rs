@@ -13,7 +13,7 @@ pub use self::{
 };
 use crate::{
     ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
-    session::{Status, Stream},
+    nouns::{Status, Stream},
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -14,8 +14,8 @@ pub use self::{
     edited::{Edited, Source},
     lines::LineMap,
     outline::{function_at, outline},
-    snapshot::{FrameShot, Snapshot},
+    snapshot::{FrameShot, Snapshot, Standing},
     source::{SourceView, excerpt, normal, place, read, snippet},
-    text::SourceText,
+    text::source_text,
     values::{Listed, Locals, changes, drill, is_noise, list, locals, one_line},
 };

@@ -1,6 +1,10 @@
 //! What there is to know of a language that is no code of anybody's: how its sources are read, what its
 //! functions are, how its debugger goes about things. Each adapter fills these in for its own.
 
+mod text;
+
+pub use self::text::SourceText;
+
 /// How source files become lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {

@@ -20,9 +20,13 @@ pub mod launch;
 pub mod limits;
 pub mod log;
 pub mod memory;
+pub mod nouns;
 pub mod process;
+#[cfg(test)]
+mod rooms;
 pub mod running;
 pub mod session;
 pub mod sessions;
 pub mod snapshots;
+pub mod template;
 pub mod timeline;

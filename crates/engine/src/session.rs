@@ -31,9 +31,11 @@ use self::{
     target::{Target, Targets, UNANSWERED},
     teller::Teller,
 };
+pub use crate::nouns::{Status, Stream};
+
 pub use self::{
-    output::{Output, Stream, Text},
-    state::{Refusal, Status, Stop},
+    output::{Output, Text},
+    state::{Refusal, Stop},
     view::{Passes, Process, Shown, ThreadRow, View},
 };
 use crate::{
@@ -438,7 +440,7 @@ impl Session {
     pub fn remember(&self, shown: &Shown, variables: &inspect::Locals) {
         let mut stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
         stops.retain(|stop| stop.seq != shown.seq);
-        stops.push_back(Arc::new(Snapshot::of_stop(self.id, shown, variables)));
+        stops.push_back(Arc::new(Snapshot::of_stop(shown.standing(self.id), variables)));
         while stops.len() > limits::STOPS {
             stops.pop_front();
         }

@@ -240,6 +240,7 @@ async fn connect(
         folders: folders(launch),
         emulates_traces: launch.env.get(TRACEPOINTS).is_some_and(|it| it == "emulated"),
         children: None,
+        reading: source::READING,
     });
     let connecting = Dap::connect(read, write, Box::new(pydevd), setup);
     let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::passes::Passes;
 use crate::{
-    backend::Passed,
     ids::{BreakpointId, TargetId},
+    nouns::Passed,
 };
 
 /// What makes passes a group.

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{
-    aggregate::Aggregate,
-    template::{Part, Template},
-};
+use super::aggregate::Aggregate;
 use crate::{
-    backend::{Passed, Tracing},
     failure::Failure,
+    nouns::{Passed, Tracing},
+    template::{Part, Template},
 };
 
 /// What makes a breakpoint a tracepoint.

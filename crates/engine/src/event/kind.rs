@@ -119,7 +119,7 @@ mod tests {
     use crate::{
         event::{BoundAt, Event, StoppedAt, TraceHit},
         ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
-        session::{Status, Stream},
+        nouns::{Status, Stream},
     };
 
     const SESSION: SessionId = SessionId(1);

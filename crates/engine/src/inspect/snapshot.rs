@@ -17,8 +17,15 @@ use crate::{
     failure::Failure,
     ids::{Seq, SessionId},
     limits,
-    session::Shown,
 };
+
+/// A stop that is to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    pub session: SessionId,
+    pub seq: Seq,
+    pub stack: &'a Stack,
+}
 
 #[derive(Debug)]
 pub struct Snapshot {
@@ -84,8 +91,8 @@ impl Snapshot {
     }
 
     /// The innermost frame's variables as a stop's report read them: costs nothing more.
-    pub fn of_stop(session: SessionId, shown: &Shown, variables: &Locals) -> Snapshot {
-        let mut taking = Taking::new(session, shown, format!("stop {}", shown.seq), 0);
+    pub fn of_stop(stop: Standing<'_>, variables: &Locals) -> Snapshot {
+        let mut taking = Taking::new(stop, format!("stop {}", stop.seq), 0);
         let (parts, _) = taking.add(variables, variables.len());
         if let Some(top) = taking.snapshot.frames.first_mut() {
             top.variables = Some(parts);
@@ -95,15 +102,14 @@ impl Snapshot {
 
     /// Looks `depth` levels into the variables of the innermost frames.
     pub async fn take(
-        session: SessionId,
+        stop: Standing<'_>,
         backend: &Backend,
-        shown: &Shown,
         name: String,
         depth: usize,
     ) -> Result<Snapshot, Failure> {
-        let mut taking = Taking::new(session, shown, name, depth);
+        let mut taking = Taking::new(stop, name, depth);
         let mut inside = VecDeque::new();
-        let own = shown.stack.frames.iter().enumerate().filter(|(at, frame)| {
+        let own = stop.stack.frames.iter().enumerate().filter(|(at, frame)| {
             // The frame that stands may be a library's; of the others only the user's own are worth it.
             *at == 0 || frame.is_user
         });
@@ -137,15 +143,15 @@ struct Taking {
 }
 
 impl Taking {
-    fn new(session: SessionId, shown: &Shown, name: String, depth: usize) -> Taking {
-        let Stack { frames, total } = &shown.stack;
+    fn new(stop: Standing<'_>, name: String, depth: usize) -> Taking {
+        let Standing { session, seq, stack: Stack { frames, total } } = stop;
         let all = total.unwrap_or(frames.len()).max(frames.len());
         let frames = frames.iter().enumerate().map(|(at, frame)| shot(frame, all - at)).collect();
         let snapshot = Snapshot {
             name,
             label: None,
             session,
-            seq: shown.seq,
+            seq,
             at: Timestamp::now(),
             frames,
             depth,

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::SourceText;
+use super::source_text;
+use crate::language::SourceText;
 use crate::{budget, limits};
 
 /// The lines of a file that were asked for, and how many it has.
@@ -33,12 +34,12 @@ pub fn read(file: &Path) -> Option<String> {
     if bytes.iter().take(8_192).any(|byte| *byte == 0) {
         return None;
     }
-    Some(whole(&SourceText::new(file, &bytes)))
+    Some(whole(&source_text(file, &bytes)))
 }
 
 /// A text that was read from a file, as [`read`] gives it.
 pub fn normal(file: &Path, text: &str) -> String {
-    whole(&SourceText::new(file, text.as_bytes()))
+    whole(&source_text(file, text.as_bytes()))
 }
 
 /// Every line ends with a line feed, whatever its language takes for the end of one.

@@ -23,8 +23,7 @@ use self::{
 };
 use super::{
     Command, Output as ProgramOutput, Reply,
-    output::Stream,
-    state::{Input, State, Status, Stop},
+    state::{Input, State, Stop},
     target::{Look, Target, Targets},
     teller::Teller,
     view::{Shown, ThreadRow, View},
@@ -36,6 +35,7 @@ use crate::{
     failure::Failure,
     ids::{BreakpointId, Epoch, SessionId, TargetId, ThreadKey},
     limits,
+    nouns::{Status, Stream},
     process::{Exit, Program},
     running::Running,
 };

@@ -2,34 +2,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::Serialize;
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     sync::watch,
 };
 
-use crate::limits;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stream {
-    Stdout,
-    Stderr,
-    /// What the debugger itself has to say.
-    Debugger,
-}
-
-impl Stream {
-    const ALL: [Stream; 3] = [Stream::Stdout, Stream::Stderr, Stream::Debugger];
-
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Stream::Stdout => "stdout",
-            Stream::Stderr => "stderr",
-            Stream::Debugger => "debugger",
-        }
-    }
-}
+use crate::{limits, nouns::Stream};
 
 /// What one stream brought since it was last told.
 #[derive(Debug, PartialEq)]

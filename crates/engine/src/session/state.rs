@@ -10,35 +10,10 @@ mod commands;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde::Serialize;
-
 use crate::{
-    backend::{Signal, Step, StopReason, Stopped},
     ids::{BreakpointId, Epoch, TargetId, ThreadKey},
+    nouns::{Signal, Status, Step, StopReason, Stopped},
 };
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    /// The program is being started; nothing of it has run.
-    Starting,
-    Running,
-    /// What [`Stop`] says.
-    Stopped,
-    /// The program is gone; the session can still be read.
-    Ended,
-}
-
-impl Status {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Status::Starting => "starting",
-            Status::Running => "running",
-            Status::Stopped => "stopped",
-            Status::Ended => "ended",
-        }
-    }
-}
 
 /// A stop as it is reported: one at a time, each with its own epoch.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,18 +12,20 @@ use std::{
 
 use super::{
     Output,
-    state::{Status, Stop},
+    state::Stop,
     view::{Passes, Process},
 };
 use crate::{
     adapter,
     backend::{Binding, Bound, Passed, Reached, Site, Stack, StopReason},
-    breakpoints::{Breakpoint, Breakpoints, Place, template::Template},
+    breakpoints::{Breakpoint, Breakpoints, Place},
     budget,
     event::{BoundAt, Event, Hit, StoppedAt, TraceHit, Traced},
     ids::{BreakpointId, Seq, SessionId, TargetId, ThreadKey},
     limits,
     log::Log,
+    nouns::Status,
+    template::Template,
 };
 
 pub(super) struct Teller {

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::state::{Status, Stop};
+use super::state::Stop;
 use crate::{
     backend::Stack,
     breakpoints::Breakpoint,
     event::Hit,
-    ids::{Epoch, Seq, ThreadKey},
+    ids::{Epoch, Seq, SessionId, ThreadKey},
+    inspect::Standing,
+    nouns::Status,
     process::Exit,
 };
 
@@ -36,6 +38,13 @@ pub struct Shown {
     pub hits: Vec<Hit>,
     /// What the thread is called; not asked of the program's main thread.
     pub thread: Option<String>,
+}
+
+impl Shown {
+    /// To be looked at.
+    pub fn standing(&self, session: SessionId) -> Standing<'_> {
+        Standing { session, seq: self.seq, stack: &self.stack }
+    }
 }
 
 /// One process, or worker, of a session.

@@ -142,6 +142,6 @@ async fn it_stops_at_its_entry_and_is_ended_with_its_server() {
 fn its_comments_and_endings_are_known() {
     let stage = Stage::new();
     assert_eq!(holdpoint_engine::adapter::language_of(&stage.file), Some("toy"));
-    let text = inspect::SourceText::new(&stage.file, PROGRAM.as_bytes());
+    let text = inspect::source_text(&stage.file, PROGRAM.as_bytes());
     assert_eq!(text.code_at(1), Err(Some(2)));
 }

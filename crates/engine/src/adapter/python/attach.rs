@@ -418,6 +418,7 @@ impl Link {
             folders: self.attach.folders(|it| &it.remote),
             emulates_traces: false,
             children: self.children.clone(),
+            reading: super::source::READING,
         });
         let connecting = Dap::connect(read, write, Box::new(pydevd), setup);
         let (dap, signals) = timeout(limits::CONNECT, connecting).await.map_err(|_| {

@@ -17,11 +17,11 @@ use super::{
     refused, value,
 };
 use crate::{
-    adapter::Connected,
     attach::Mappings,
+    backend::Connected,
     failure::{Code, Failure},
     limits,
-    session::Stream,
+    nouns::Stream,
 };
 
 #[derive(Debug, Clone, Default)]

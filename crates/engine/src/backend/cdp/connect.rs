@@ -27,8 +27,7 @@ use tokio::{
 
 use super::{Cdp, LIBRARIES, THREAD, attached::Attached, refused, unhandled, watch::Watch};
 use crate::{
-    adapter::Connected,
-    backend::{Backend, Bound, Signal},
+    backend::{Backend, Bound, Connected, Signal},
     breakpoints::Breakpoints,
     failure::Failure,
     limits,

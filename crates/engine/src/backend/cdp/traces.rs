@@ -19,10 +19,10 @@ use serde_json::Value;
 use super::{Cdp, THREAD, breakpoints};
 use crate::{
     backend::{Binding, Passed, Tracing, Wanted},
-    breakpoints::template::Template,
     failure::Failure,
     ids::BreakpointId,
     limits,
+    template::Template,
 };
 
 /// The name under which V8 gives the program a way to us, until the helper has taken it.

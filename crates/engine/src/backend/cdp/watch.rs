@@ -30,7 +30,7 @@ use crate::{
     backend::{Bound, FrameId, Passed, Signal, StopReason, Stopped},
     ids::BreakpointId,
     limits,
-    session::Stream,
+    nouns::Stream,
 };
 
 const BREAK_ON_START: &str = "Break on start";

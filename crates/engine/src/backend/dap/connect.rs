@@ -27,7 +27,7 @@ use crate::{
     failure::Failure,
     ids::BreakpointId,
     limits,
-    session::Stream,
+    nouns::Stream,
 };
 
 /// How to open a session with an adapter.

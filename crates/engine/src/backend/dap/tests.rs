@@ -23,8 +23,8 @@ use crate::{
     backend::{
         Backend, Exceptions, Handle, Signal, Slice, StopReason, Tracing, Wanted, WantedFunction,
     },
-    breakpoints::template::Template,
     ids::BreakpointId,
+    template::Template,
 };
 
 const FILE: &str = "/srv/prog/Main.java";

@@ -14,11 +14,12 @@ use crate::{
         Binding, Bound, Frame, Passed, Signal, Slice, StopReason, Stopped, TraceWay, Tracing,
         Wanted, WantedFunction,
     },
-    breakpoints::{hits::HitTest, template::Template},
+    breakpoints::hits::HitTest,
     budget,
     failure::{Code, Failure},
     ids::BreakpointId,
     limits,
+    template::Template,
 };
 
 /// The tracepoints of one process, each of the counts that it may still report.

@@ -180,7 +180,7 @@ pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {
 /// Whether a line can have code at all, as far as its text tells: neither empty nor only a comment.
 pub(crate) fn has_code(file: &Path, line: u32) -> Result<(), Failure> {
     let bytes = std::fs::read(file).unwrap_or_default();
-    let Err(next) = inspect::SourceText::new(file, &bytes).code_at(line) else { return Ok(()) };
+    let Err(next) = inspect::source_text(file, &bytes).code_at(line) else { return Ok(()) };
     let hint = match next {
         Some(next) => format!("the next line with code is {next}"),
         None => "`debug_source` shows the file".to_owned(),

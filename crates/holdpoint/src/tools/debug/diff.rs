@@ -136,7 +136,7 @@ impl Found {
         let (shown, backend) = session.stopped()?;
         let depth = other.map_or(0, |other| other.depth);
         let name = "now".to_owned();
-        Ok(Arc::new(Snapshot::take(session.id, &backend, &shown, name, depth).await?))
+        Ok(Arc::new(Snapshot::take(shown.standing(session.id), &backend, name, depth).await?))
     }
 
     /// The stop before another one, of the same session.

@@ -42,7 +42,8 @@ impl Tool for Snapshot {
         let name = snapshots.name();
         call.doing("reading the program's variables");
         let taken =
-            inspect::Snapshot::take(at.session.id, &at.backend, &at.shown, name, depth).await?;
+            inspect::Snapshot::take(at.shown.standing(at.session.id), &at.backend, name, depth)
+                .await?;
         let (taken, gone) = snapshots.keep(taken.labelled(label));
         let title = super::diff::title(&taken, at.session.cwd());
         let mut text = format!("{title}: {} values, depth {depth}", taken.values());

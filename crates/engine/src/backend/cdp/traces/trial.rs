@@ -13,10 +13,11 @@ use super::super::{
 };
 use crate::{
     backend::{Signal, Step, TraceWay, Tracing, Wanted},
-    breakpoints::{Breakpoint, Trace, template::Template},
+    breakpoints::{Breakpoint, Trace},
     ids::BreakpointId,
     limits,
-    session::Stream,
+    nouns::Stream,
+    template::Template,
 };
 
 /// The next evaluation of a tracepoint's condition is a trial.

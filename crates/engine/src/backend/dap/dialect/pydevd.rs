@@ -28,6 +28,7 @@ use crate::{
     breakpoints::hits::HitTest,
     failure::Failure,
     ids::BreakpointId,
+    language::Reading,
     limits,
 };
 
@@ -55,6 +56,8 @@ pub struct About {
     /// Where to announce child processes that connect to nobody by themselves: there debugpy's own adapter
     /// is in between, which outlives the program.
     pub children: Option<mpsc::Sender<Json>>,
+    /// How sources are read.
+    pub reading: Reading,
 }
 
 /// What we know of it.

@@ -16,10 +16,11 @@ use serde_json::json;
 use super::{Talk, literal};
 use crate::{
     backend::{Binding, Bound, Site, Step, Tracing, WantedFunction},
-    breakpoints::{hits::HitTest, template::Template},
+    breakpoints::hits::HitTest,
     failure::Failure,
     ids::BreakpointId,
     limits,
+    template::Template,
 };
 
 /// What the program's own memory and sources know of one name.

@@ -18,7 +18,7 @@ use crate::{
     },
     failure::Failure,
     ids::BreakpointId,
-    inspect::SourceText,
+    language::SourceText,
 };
 
 impl Talk<'_> {
@@ -60,7 +60,7 @@ impl Talk<'_> {
             None if is_python(Some(file)) => std::fs::read(file).unwrap_or_default(),
             None => Vec::new(),
         };
-        let text = SourceText::new(file, &bytes);
+        let text = SourceText::new(self.own.about.reading, &bytes);
         let truly = |bound: Bound| {
             let asked = wanted.iter().find(|it| it.id == bound.id).map(|it| it.line);
             let is_nowhere =
