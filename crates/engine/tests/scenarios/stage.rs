@@ -250,7 +250,8 @@ async fn process(
     let connecting = tokio::time::timeout(limits::CONNECT, connecting).await;
     let (dap, signals) = connecting
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
-    Ok(Connected { backend: Backend::Dap(dap), signals, pid: None, revision, bound: Vec::new() })
+    let pid = dap.pid();
+    Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
 }
 
 /// `as java`: whose words the adapter speaks. Nobody's own where none is named.

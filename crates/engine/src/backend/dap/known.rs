@@ -34,6 +34,8 @@ pub struct Known {
     traces: Mutex<Traces>,
     /// Threads that were told to step, and have not been told to go on since.
     steps: Mutex<BTreeSet<i64>>,
+    /// Threads whose stop was told and that were not let go since.
+    standing: Mutex<BTreeSet<i64>>,
     pid: Mutex<Option<u32>>,
     /// The program's output comes by the protocol, for it has no pipes of ours.
     pub(super) tells_output: bool,
@@ -55,6 +57,7 @@ impl Known {
             lefts: Mutex::default(),
             traces: Mutex::default(),
             steps: Mutex::default(),
+            standing: Mutex::default(),
             pid: Mutex::default(),
             tells_output,
             parted: AtomicBool::default(),
@@ -95,12 +98,16 @@ impl Known {
         lock(&self.steps)
     }
 
+    pub(super) fn standing(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        lock(&self.standing)
+    }
+
     pub(super) fn pid(&self) -> Option<u32> {
         *lock(&self.pid)
     }
 
-    pub(super) fn set_pid(&self, pid: Option<i64>) {
-        *lock(&self.pid) = pid.and_then(|it| u32::try_from(it).ok());
+    pub(super) fn set_pid(&self, pid: Option<u32>) {
+        *lock(&self.pid) = pid;
     }
 
     /// Whether we go now; once only.
