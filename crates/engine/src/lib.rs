@@ -15,6 +15,7 @@ pub mod event;
 pub mod failure;
 pub mod ids;
 pub mod inspect;
+pub mod language;
 pub mod launch;
 pub mod limits;
 pub mod log;

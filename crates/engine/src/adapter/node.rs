@@ -18,11 +18,12 @@ use self::{
     children::{Child, Door},
     command::What,
 };
-use super::{Adapter, Around, Connected, Started, has_extension};
+use super::{Adapter, Around, Connected, Started, has_ending};
 use crate::{
     attach::Attach,
     backend::cdp::{self, Began, Entry, FirstLine, Setup, Subject},
     failure::{Code, Failure},
+    language::{Manners, Outlined, Reading},
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
@@ -36,9 +37,30 @@ impl Adapter for Node {
         "node"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["js", "javascript", "ts", "typescript", "nodejs"]
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"]
+    }
+
+    /// To JavaScript two more characters end a line.
+    fn reading(&self) -> Reading {
+        Reading { line_ends: &['\u{2028}', '\u{2029}'], ..Reading::default() }
+    }
+
+    fn outline(&self, text: &str) -> Vec<Outlined> {
+        cdp::outline(text)
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { sees_no_callers_in_passing: true, counts_lines: true, ..Manners::default() }
+    }
+
     fn claims(&self, launch: &Launch) -> bool {
         let is_script =
-            |it| has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT);
+            |it| has_ending(it, command::SCRIPTS) || has_ending(it, command::TYPESCRIPT);
         let test = launch.test.as_deref().map(|it| Path::new(it.split("::").next().unwrap_or(it)));
         launch.program.as_deref().or(test).is_some_and(is_script)
             || command::is_ours(&launch.command, &launch.cwd)
@@ -54,6 +76,19 @@ impl Adapter for Node {
 
     fn is_runtime(&self, name: &str) -> bool {
         name.starts_with("node")
+    }
+
+    /// Its debugger is in every Node.
+    fn listens(&self, words: &[String]) -> bool {
+        words.iter().any(|word| word.starts_with("--inspect"))
+    }
+
+    fn how_to_listen(&self, port: u16) -> Option<String> {
+        Some(format!("node --inspect={port} …"))
+    }
+
+    fn question(&self, port: u16) -> Option<String> {
+        Some(format!("GET /json/version HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"))
     }
 
     fn answers(&self, answer: &[u8]) -> bool {

@@ -133,7 +133,8 @@ impl Actor {
                 Some(done) = self.beside.next() => self.done(done),
                 Ok(()) = spending.changed() => self.take_out_spent(),
                 Some((target, signal)) = self.inbox.recv() => {
-                    let last = ends(target, &signal).filter(|_| program.is_none());
+                    let is_told = program.as_ref().is_none_or(Program::is_server);
+                    let last = ends(target, &signal).filter(|_| is_told);
                     let is_burst = matches!(signal, Signal::Passed(_));
                     self.signal(target, signal);
                     if let Some(last) = last {
@@ -164,8 +165,9 @@ impl Actor {
     /// has none: what its debugger tells is followed for as long as this is kept.
     fn drain(&self, program: Option<&mut Program>) -> impl Future<Output = ()> + use<> {
         let is_ours = program.is_some();
-        let pipes = program.map(|it| (it.pipes.stdout.take(), it.pipes.stderr.take()));
-        let (stdout, stderr) = pipes.unwrap_or_default();
+        let pipes = program.map(|it| &mut it.pipes);
+        let pipes = pipes.map(|it| (it.stdout.take(), it.stderr.take(), it.debugger.take()));
+        let (stdout, stderr, debugger) = pipes.unwrap_or_default();
         let (output, tell) = (Arc::clone(&self.output), Arc::clone(&self.tell));
         let reading = tokio::spawn(async move {
             let out = async {
@@ -178,8 +180,13 @@ impl Actor {
                     output.drain(Stream::Stderr, pipe).await;
                 }
             };
+            let own = async {
+                if let Some(pipe) = debugger {
+                    output.drain(Stream::Debugger, pipe).await;
+                }
+            };
             tokio::select! {
-                _ = async { tokio::join!(out, err) }, if is_ours => {}
+                _ = async { tokio::join!(out, err, own) }, if is_ours => {}
                 () = tell.follow_output() => {}
             }
         });

@@ -195,6 +195,8 @@ impl Dap {
         // The session may have ended first, wherever a signal goes unsent.
         let top = match self.top(stopped.thread).await {
             Ok(top) => top,
+            // The program is gone, and so is the stop.
+            Err(failure) if failure.code == Code::SessionEnded => return,
             Err(failure) => {
                 tracing::debug!(%failure, "a stop is told as it came");
                 return self.tell_stop(stopped, &signals).await;
