@@ -35,6 +35,7 @@ use self::{
     teller::Teller,
 };
 use crate::{
+    actor::Actor,
     adapter::{Runtime, Started},
     attach::Attach,
     backend::{self, Backend, Binding, Bound, Exceptions, Step, TraceWay},
@@ -185,6 +186,12 @@ impl Session {
     /// What is true now.
     pub fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.borrow())
+    }
+
+    /// Says who asks for what follows: the event of it names them.
+    pub fn by(&self, actor: Actor) -> &Session {
+        self.tell.asked_by(actor);
+        self
     }
 
     pub async fn resume(&self) -> Result<(), Failure> {
