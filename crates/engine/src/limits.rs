@@ -202,6 +202,9 @@ pub const NEW_SOCKET: Duration = Duration::from_millis(300);
 pub const LATE_CHILDREN: Duration = Duration::from_secs(10);
 /// How long a process may take to hear that we go. The connection ends in any case, and then it is free.
 pub const DETACH: Duration = Duration::from_secs(2);
+/// Events that are kept while a debugger is configured; a program that we attach to may write meanwhile. Full
+/// means that it says nothing else: we stop reading, and its deadline comes.
+pub const EARLY_EVENTS: usize = 16_384;
 /// How long a debugger may take to answer what is not an evaluation.
 pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
 /// How long whoever sets a breakpoint waits to hear what became of it, and whether its condition parses. A
@@ -268,6 +271,8 @@ pub const PROBE_MARKS: usize = 200;
 pub const PROBE_FILES: usize = 20_000;
 /// Exceptions of a run without a place that are looked at, until one is sure to be its failure.
 pub const PROBE_FAILURES: usize = 20;
+/// Exceptions that a runner of tests provokes itself while it collects, and that are passed over.
+pub const PROBE_PASSED_OVER: usize = 200;
 /// After its failure a run may take this long to its end, which says what came of it.
 pub const PROBE_AFTER: Duration = Duration::from_secs(10);
 /// Probes whose output can still be read after their end. Each holds [`OUTPUT_BYTES`] at the most.
