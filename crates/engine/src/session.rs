@@ -36,6 +36,7 @@ pub use self::{
     view::{Passes, Process, Shown, ThreadRow, View},
 };
 use crate::{
+    actor::Actor,
     adapter::{Runtime, Started},
     attach::Attach,
     backend::{Backend, Step},
@@ -175,6 +176,12 @@ impl Session {
     /// What is true now.
     pub fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.borrow())
+    }
+
+    /// Says who asks for what follows: the event of it names them.
+    pub fn by(&self, actor: Actor) -> &Session {
+        self.tell.asked_by(actor);
+        self
     }
 
     pub async fn resume(&self) -> Result<(), Failure> {

@@ -18,6 +18,7 @@ use super::{
     view::{Passes, Process},
 };
 use crate::{
+    actor::Actor,
     backend::{Binding, Passed, Reached, Stack, StopReason},
     breakpoints::{Breakpoint, Breakpoints, template::Template},
     budget,
@@ -38,6 +39,8 @@ pub(super) struct Teller {
 
 struct Told {
     status: Status,
+    /// Who asked that it runs on, until it does.
+    mover: Option<Actor>,
     /// How often each was hit; `None` is what no breakpoint of ours asked for.
     hits: BTreeMap<Option<BreakpointId>, u64>,
     /// Where each lies in each process.
@@ -66,6 +69,7 @@ impl Teller {
     ) -> Teller {
         let told = Mutex::new(Told {
             status: Status::Starting,
+            mover: None,
             hits: BTreeMap::new(),
             bound: BTreeMap::new(),
             ever_bound: BTreeSet::new(),
@@ -106,6 +110,8 @@ impl Teller {
         }
         let mut told = self.told();
         let was = std::mem::replace(&mut told.status, Status::Stopped);
+        // What was asked for is over; who asks next is another matter.
+        told.mover = None;
         let hits = told.count(stop);
         let top = stack.frames.first();
         let event = Event::Stopped(StoppedAt {
@@ -124,11 +130,17 @@ impl Teller {
         (self.log.append(event), hits)
     }
 
+    /// Somebody asks that it runs on.
+    pub(super) fn asked_by(&self, mover: Actor) {
+        self.told().mover = Some(mover);
+    }
+
     pub(super) fn running(&self) {
         let mut told = self.told();
         if told.status != Status::Running {
             let was = std::mem::replace(&mut told.status, Status::Running);
-            self.log.append(Event::Resumed { session: self.session, was });
+            let by = told.mover.take();
+            self.log.append(Event::Resumed { session: self.session, was, by });
         }
     }
 
