@@ -28,7 +28,7 @@ use crate::{
     catalogue::Catalogue,
     cli::ServerArgs,
     home,
-    http::port_file,
+    http::serving::port_file,
     mcp::STRUCTURED,
     out,
     serve::runtime,

@@ -37,7 +37,7 @@ pub(crate) use self::fixture::Wire;
 use crate::{
     app::App,
     catalogue::Catalogue,
-    http::{Guard, listen},
+    http::serving::{Guard, listen},
     out, serve,
     tool::{Entry, entry, unique},
 };

@@ -27,6 +27,7 @@ mod store;
 mod told;
 mod tool;
 mod tools;
+mod view;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use holdpoint_engine::callpoints::lenient;
+use holdpoint_engine::calls::lenient;
 
 /// The only tool that hands values on to a program.
 const DECIDES: &str = "breakpoint_continue";

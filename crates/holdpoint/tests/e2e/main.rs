@@ -9,6 +9,7 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
+mod actors;
 mod agents;
 mod attach;
 mod breakpoints_exception;
