@@ -57,6 +57,8 @@ pub const FAILURE_CHARACTERS: usize = 2_000;
 /// Bytes of a tool's or a parameter's name that are looked at. Ours have up to 31; a name of 4 MB took the
 /// search for its nearest neighbour 26 s.
 pub const CALLED_NAME_BYTES: usize = 256;
+/// Bytes of the name that a tool may have: more, and some clients' backends refuse the whole list.
+pub const TOOL_NAME_BYTES: usize = 64;
 /// Characters of what a caller sent that an answer says back.
 pub const ECHO_CHARS: usize = 80;
 /// Tokens an answer may cost at the most, whatever the call says.

@@ -69,7 +69,6 @@ const FIXTURES: &[Entry] = &[
     entry::<rounds::MultiRound>(),
     entry::<rounds::Capabilities>(),
     entry::<schemas::Header>(),
-    entry::<schemas::Draft2020>().with_schema(schemas::draft_2020),
     entry::<tasks::Greet>(),
     entry::<tasks::SlowCompute>(),
     entry::<tasks::FailingJob>(),
@@ -92,12 +91,8 @@ struct Stage {
 }
 
 pub(crate) fn run(port: u16) -> anyhow::Result<ExitCode> {
-    let catalogue = Catalogue::of(
-        FIXTURES.iter().collect(),
-        resources::RESOURCES,
-        prompts::PROMPTS,
-        INSTRUCTIONS,
-    );
+    let fixtures = FIXTURES.iter().cloned().chain([schemas::draft_2020()]).collect();
+    let catalogue = Catalogue::of(fixtures, resources::RESOURCES, prompts::PROMPTS, INSTRUCTIONS)?;
     let app = App::new(
         catalogue,
         None,

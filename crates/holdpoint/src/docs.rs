@@ -43,11 +43,11 @@ pub(crate) fn print_tools(toolset: &[String], json: bool) -> anyhow::Result<Exit
          started for this folder; it keeps your programs between calls and ends after ten idle minutes \
          or by `holdpoint stop`.\n",
     );
-    let width = catalogue.tools().map(|tool| tool.entry.name.len()).max().unwrap_or_default();
+    let width = catalogue.tools().map(|tool| tool.entry.name().len()).max().unwrap_or_default();
     for tool in catalogue.tools() {
-        let entry = tool.entry;
+        let entry = &tool.entry;
         let names: Vec<&str> = parameters(tool.schema()).map(|(name, _)| name).collect();
-        out::line(format_args!("{:width$}  {}", entry.name, first_sentence(entry.about)));
+        out::line(format_args!("{:width$}  {}", entry.name(), first_sentence(&entry.about)));
         if !names.is_empty() {
             out::line(format_args!("{:width$}  {}", "", names.join(", ")));
         }
@@ -126,14 +126,14 @@ fn tools(catalogue: &Catalogue) -> String {
          Without `--toolset` all of these but `{}` are offered; each says in which sets it is.\n\
          Every tool also takes `timeout_s` (seconds it may take) and `budget_tokens` (how long its \
          answer may be); those that wait or can be long declare them.\n",
-        MORE.name
+        MORE.name()
     );
     for set in TOOLSETS {
         let (name, about) = (set.name, set.about);
         page += &format!("- `--toolset {name}`: {} tools, {about}\n", set.tools.len());
     }
     for tool in catalogue.tools() {
-        page += &tool_text(tool.entry, tool.schema());
+        page += &tool_text(&tool.entry, tool.schema());
     }
     page += &tool_text(MORE, &MORE.schema(Size::Whole));
     page += "\n# Failures\n\n\
@@ -156,9 +156,9 @@ fn tool_text(entry: &Entry, schema: &serde_json::Map<String, Value>) -> String {
         Effect::Arms => "its expressions run in the program: destructive, open world, idempotent",
         Effect::Runs => "runs code: destructive, open world",
     };
-    let sets = TOOLSETS.iter().filter(|set| set.tools.contains(&entry.name));
+    let sets = TOOLSETS.iter().filter(|set| set.tools.contains(&entry.name()));
     let sets: String = sets.map(|set| format!(", `{}`", set.name)).collect();
-    let (name, title, about) = (entry.name, entry.title, entry.about);
+    let (name, title, about) = (entry.name(), &entry.title, &entry.about);
     let table = parameter_table(schema);
     format!("\n## `{name}`\n\n**{title}**{sets}\n\n{about} *({effect})*\n{table}")
 }

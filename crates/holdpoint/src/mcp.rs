@@ -33,7 +33,7 @@ use holdpoint_engine::{
     limits,
 };
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, Peer, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
@@ -55,7 +55,6 @@ use crate::{
     clients::{Guard, Transport},
     root::{self, Root},
     tool::{self, Caller, Meta, Reply, Shape},
-    tools::callpoint,
 };
 
 /// A request's own word on whether it wants data beside the text: true or false.
@@ -206,6 +205,7 @@ impl Handler {
         &self,
         request: CallToolRequestParams,
         caller: Caller,
+        peer: &Peer<RoleServer>,
     ) -> Result<tool::Reply, Failure> {
         let Ok(_permit) = self.calls.try_acquire() else {
             let many = limits::CALLS_IN_FLIGHT;
@@ -214,7 +214,12 @@ impl Handler {
         };
         let arguments = request.arguments.unwrap_or_default();
         let (mounted, arguments) = self.app.catalogue.route(&request.name, arguments)?;
-        tool::call(mounted.entry, mounted.schema(), caller, arguments).await
+        let entry = &mounted.entry;
+        let root = match entry.family.about_programs {
+            true => self.root.of(peer).await,
+            false => None,
+        };
+        root::within(root, tool::call(entry, mounted.schema(), caller, arguments)).await
     }
 }
 
@@ -299,10 +304,9 @@ impl ServerHandler for Handler {
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
         let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
-        let root = self.root.of(&context.peer, &name).await;
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
-        let result = Box::pin(root::within(root, self.run_tool(request, caller))).await;
-        let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
+        let result = Box::pin(self.run_tool(request, caller, &context.peer)).await;
+        let result = result.or_else(|failure| self.app.catalogue.in_dialect(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }

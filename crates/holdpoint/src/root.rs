@@ -21,10 +21,8 @@ pub(crate) struct Root(OnceCell<Option<PathBuf>>);
 
 impl Root {
     /// Asks the client at its first call that may name a file; later ones know.
-    pub(crate) async fn of(&self, peer: &Peer<RoleServer>, tool: &str) -> Option<PathBuf> {
-        let names_files =
-            ["debug_", "breakpoint_", "tracepoint_"].iter().any(|it| tool.starts_with(it));
-        if !names_files || by_environment().is_some() {
+    pub(crate) async fn of(&self, peer: &Peer<RoleServer>) -> Option<PathBuf> {
+        if by_environment().is_some() {
             return None;
         }
         self.0.get_or_init(|| ask(peer)).await.clone()

@@ -241,7 +241,9 @@ fn check_exposure(host: IpAddr, token: Option<&str>) -> anyhow::Result<()> {
 
 /// stderr only: stdout belongs to MCP, or to nobody.
 fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
-    use tracing_subscriber::{filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+    use tracing_subscriber::{
+        filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    };
     // An agent shows its user what we write, so by default only what matters.
     let usual = if stdio == Stdio::Off { "warn,rmcp=off,holdpoint=info" } else { "warn,rmcp=off" };
     let filter: Targets =

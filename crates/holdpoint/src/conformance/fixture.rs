@@ -3,6 +3,8 @@
 //! A fixture sees the client behind the call (who it is, what it can be asked, what it answered),
 //! and answers with the protocol's own types, past our envelope.
 
+use std::borrow::Cow;
+
 use holdpoint_engine::failure::Failure;
 use rmcp::{
     Peer, RoleServer,
@@ -15,7 +17,10 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::tool::{Call, Effect, Reply, Scope, Tool};
+use crate::tool::{Call, Dialect, Effect, Family, Reply, Scope, Tool};
+
+pub(super) const FIXTURES: Family =
+    Family { name: Cow::Borrowed("fixture"), dialect: Dialect::Words, about_programs: false };
 
 pub(crate) trait Fixture: 'static {
     const NAME: &'static str;
@@ -34,6 +39,7 @@ pub(crate) struct Nothing {}
 
 impl<F: Fixture> Tool for F {
     const NAME: &'static str = F::NAME;
+    const FAMILY: &'static Family = &FIXTURES;
     const ABOUT: &'static str = F::ABOUT;
     const EFFECT: Effect = Effect::Reads;
     type Scope = Client;

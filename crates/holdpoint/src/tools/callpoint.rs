@@ -16,17 +16,18 @@ pub(crate) mod set_default_behavior;
 pub(crate) mod set_replacement;
 pub(crate) mod shape;
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use holdpoint_engine::{
-    budget,
     callpoints::{NoValue, behavior::Behavior, functions::Function},
-    failure::{Code, Failure},
     limits,
 };
 use serde_json::{Value, json};
 
-use crate::tool::{Reply, nearest, refused};
+use crate::tool::{Dialect, Family, Reply, nearest};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("breakpoint"), dialect: Dialect::Json, about_programs: true };
 
 /// The behaviors after a call.
 const AFTER: &str = "stop, go, exception, stop_exception or yield";
@@ -41,18 +42,6 @@ pub(crate) fn refuse(code: &str, more: Value) -> Reply {
         }
     }
     Reply::Refused(error)
-}
-
-/// A tool that is none, if by its name it would be one of these.
-pub(crate) fn unknown_tool(name: &str, failure: Failure) -> Result<Reply, Failure> {
-    if failure.code != Code::UnknownTool || !name.starts_with("breakpoint_") {
-        return Err(failure);
-    }
-    let mut error = refused(&failure);
-    if let Some(error) = error.as_object_mut() {
-        error.insert("tool".to_owned(), json!(budget::cut(name, limits::NAME_SHOWN)));
-    }
-    Ok(Reply::Refused(error))
 }
 
 /// A word that is no behavior, and those that are.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{
         callpoint::shape,
         debug::{report, status, wait::patience},
@@ -42,6 +42,7 @@ pub(crate) struct Params {
 
 impl Tool for Wait {
     const NAME: &'static str = "breakpoint_wait";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Wait until any program stops (at one of `ids`) or a call of an \
         instrumented app pauses.";
     const EFFECT: Effect = Effect::Reads;

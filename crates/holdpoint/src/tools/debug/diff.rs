@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Any,
 };
 
@@ -36,6 +36,7 @@ pub(crate) struct Params {
 
 impl Tool for Diff {
     const NAME: &'static str = "debug_diff";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What changed between two snapshots or stops; default: the \
         previous stop and now.";
     const EFFECT: Effect = Effect::Reads;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Known,
 };
 
@@ -22,6 +22,7 @@ pub(crate) struct Params {
 
 impl Tool for Input {
     const NAME: &'static str = "debug_input";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Answer a program that asks: write text to its stdin.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "Input";

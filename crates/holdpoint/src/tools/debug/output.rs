@@ -13,7 +13,7 @@ use serde_json::json;
 
 use self::found::Found;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Known,
 };
 
@@ -43,6 +43,7 @@ const ATTACHED: &str = "\n(attached: only what its debugger reports of it since 
 
 impl Tool for Output {
     const NAME: &'static str = "debug_output";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Read what the program printed, also after its end.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Output";

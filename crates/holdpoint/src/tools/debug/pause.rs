@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::wait::{Until, patience};
 use crate::{
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     tools::session::Known,
 };
 
@@ -24,6 +24,7 @@ pub(crate) struct Params {
 
 impl Tool for Pause {
     const NAME: &'static str = "debug_pause";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "It hangs: stop a running program where it is, and say where.";
     const EFFECT: Effect = Effect::Sets;
     const TITLE: &'static str = "Pause";

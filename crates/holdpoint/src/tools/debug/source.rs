@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{debug::what::absolute, session::Known},
 };
 
@@ -33,6 +33,7 @@ const AROUND: u32 = 10;
 
 impl Tool for Source {
     const NAME: &'static str = "debug_source";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Show source lines of a file, or around a frame.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Source";

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::report::exit_json;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Known,
 };
 
@@ -18,6 +18,7 @@ pub(crate) struct Params {}
 
 impl Tool for Stop {
     const NAME: &'static str = "debug_stop";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "End the program; an attached one is let go. Breakpoints stay.";
     const EFFECT: Effect = Effect::Destroys;
     const TITLE: &'static str = "Stop";

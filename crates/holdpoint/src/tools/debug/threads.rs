@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::report::who;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Known,
 };
 
@@ -20,6 +20,7 @@ pub(crate) struct Params {}
 
 impl Tool for Threads {
     const NAME: &'static str = "debug_threads";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "All threads, also of child processes (`2/1`: thread 1 of process \
         2).";
     const EFFECT: Effect = Effect::Reads;

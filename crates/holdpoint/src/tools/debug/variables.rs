@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -42,6 +42,7 @@ enum Which {
 
 impl Tool for Variables {
     const NAME: &'static str = "debug_variables";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Why is this variable wrong: the variables of a frame, or inside \
         one by `path`.";
     const EFFECT: Effect = Effect::Reads;

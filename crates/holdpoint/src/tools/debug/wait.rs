@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::report;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Known,
 };
 
@@ -35,6 +35,7 @@ pub(crate) struct Params {
 
 impl Tool for Wait {
     const NAME: &'static str = "debug_wait";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Wait until the running program stops or ends.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Wait";
