@@ -4,6 +4,11 @@
 
 use std::time::Duration;
 
+// The start.
+
+/// Bytes of a file of options; one comes with every repository that is opened, and no real one comes near.
+pub const CONFIG_BYTES: u64 = 64 * 1024;
+
 // The log.
 
 /// Events kept in memory. A reader that falls further behind is told of the gap.

@@ -261,7 +261,11 @@ impl Catalogue {
 
     /// A tool that is none, said as the family speaks that it would be of by its name.
     pub(crate) fn in_dialect(&self, name: &str, failure: Failure) -> Result<Reply, Failure> {
-        let speaks_json = || self.all.iter().any(|tool| tool.entry.speaks_json_for(name));
+        let speaks_json = || match self.get(name) {
+            // One that is only not listed speaks for itself.
+            Some(tool) => tool.entry.speaks_json(),
+            None => self.all.iter().any(|tool| tool.entry.speaks_json_for(name)),
+        };
         if failure.code != Code::UnknownTool || !speaks_json() {
             return Err(failure);
         }

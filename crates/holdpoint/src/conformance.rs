@@ -37,6 +37,8 @@ pub(crate) use self::fixture::Wire;
 use crate::{
     app::App,
     catalogue::Catalogue,
+    cmd::Command,
+    config::Config,
     http::{Guard, listen},
     out, serve,
     tool::{Entry, entry, unique},
@@ -90,7 +92,23 @@ struct Stage {
     tasks: TaskManager,
 }
 
-pub(crate) fn run(port: u16) -> anyhow::Result<ExitCode> {
+/// Serve the fixtures of the official conformance suite
+#[derive(clap::Parser)]
+#[command(hide = true)]
+pub(crate) struct Conformance {
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+impl Command for Conformance {
+    const NAME: &'static str = "conformance";
+
+    fn run(self, _: Config) -> anyhow::Result<ExitCode> {
+        run(self.port)
+    }
+}
+
+fn run(port: u16) -> anyhow::Result<ExitCode> {
     let fixtures = FIXTURES.iter().cloned().chain([schemas::draft_2020()]).collect();
     let catalogue = Catalogue::of(fixtures, resources::RESOURCES, prompts::PROMPTS, INSTRUCTIONS)?;
     let app = App::new(

@@ -43,7 +43,8 @@ pub(crate) fn current() -> PathBuf {
     told.or_else(by_environment).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
-fn by_environment() -> Option<PathBuf> {
+/// The project that the agent around us names.
+pub(crate) fn by_environment() -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("CLAUDE_PROJECT_DIR")?);
     (folder.is_absolute() && folder.is_dir()).then_some(folder)
 }

@@ -118,7 +118,7 @@ pub(crate) async fn call(
     caller: Caller,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    let speaks_json = entry.speaks_json(&arguments);
+    let speaks_json = entry.speaks_json_with(&arguments);
     let app = caller.app.clone();
     let _under_way = app.activity.begin();
     let done = match enter(entry, schema, caller, arguments).await {
@@ -135,7 +135,7 @@ async fn enter(
     mut arguments: JsonObject,
 ) -> Result<Reply, Failure> {
     params::bounded(&arguments)?;
-    let speaks_json = entry.speaks_json(&arguments);
+    let speaks_json = entry.speaks_json_with(&arguments);
     params::drop_nulls(entry, schema, &mut arguments);
     params::rename(entry, &mut arguments)?;
     let ignored = match speaks_json {

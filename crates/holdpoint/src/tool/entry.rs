@@ -138,8 +138,13 @@ impl Entry {
     }
 
     /// Whether a call with these parameters is answered in JSON, failures too.
-    pub(super) fn speaks_json(&self, arguments: &JsonObject) -> bool {
+    pub(super) fn speaks_json_with(&self, arguments: &JsonObject) -> bool {
         self.dialect.is_json(arguments)
+    }
+
+    /// Whether it answers in JSON, whatever the call.
+    pub(crate) fn speaks_json(&self) -> bool {
+        self.dialect == Dialect::Json
     }
 
     /// Whether this family answers in JSON to a name that none of it has.

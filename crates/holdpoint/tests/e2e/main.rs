@@ -25,6 +25,7 @@ mod callpoints_records;
 mod callpoints_repl;
 mod callpoints_wire;
 mod cli;
+mod config;
 mod cuts;
 mod defects_node;
 mod defects_python;
