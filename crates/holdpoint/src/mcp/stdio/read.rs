@@ -175,6 +175,8 @@ fn call(line: &[u8]) -> Option<Message> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use proptest::{prelude::*, strategy::ValueTree as _, test_runner::TestRunner};
+    use serde_json::json;
     use tokio::io::AsyncWriteExt as _;
 
     use super::*;
@@ -216,6 +218,128 @@ mod tests {
         ] {
             assert!(call(line.as_bytes()).is_none(), "{line}");
         }
+    }
+
+    /// The text of a value, as JSON libraries of any kind write it.
+    fn json() -> impl Strategy<Value = String> {
+        let number = prop_oneof![
+            any::<i64>().prop_map(|it| it.to_string()),
+            any::<u64>().prop_map(|it| it.to_string()),
+            any::<f64>().prop_map(|it| json!(it).to_string()),
+            "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,20})?([eE][+-]?[0-9]{1,2})?",
+        ];
+        let text = prop_oneof![
+            ".{0,12}".prop_map(|it| json!(it).to_string()),
+            Just(r#""\u00fc\ud83d\ude00\/\b\f""#.to_owned()),
+            Just("\"\u{fdd0}7\"".to_owned()),
+        ];
+        let leaf = prop_oneof![3 => number, 3 => text, 1 => "null|true|false|\\[\\]|\\{\\}"];
+        leaf.prop_recursive(3, 24, 4, |inner| {
+            let names = prop_oneof!["[a-c]", Just("progressToken".to_owned()), ".{0,4}"];
+            let member =
+                (names, inner.clone()).prop_map(|(name, it)| format!("{}:{it}", json!(name)));
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(|it| format!("[{}]", it.join(","))),
+                prop::collection::vec(member, 0..4)
+                    .prop_map(|it| format!("{{{}}}", it.join(" , "))),
+            ]
+        })
+    }
+
+    /// The same of an object, in which a name may come twice.
+    fn json_object() -> impl Strategy<Value = String> {
+        let names = prop_oneof!["[a-c]", Just("progressToken".to_owned()), ".{0,4}"];
+        let member = (names, json()).prop_map(|(name, it)| format!("{}:{it}", json!(name)));
+        prop::collection::vec(member, 0..4).prop_map(|it| format!("{{{}}}", it.join(" , ")))
+    }
+
+    /// A member, most often as it should be; now and then something else, twice, or not at all.
+    fn member(
+        name: &'static str,
+        usual: impl Strategy<Value = String>,
+    ) -> impl Strategy<Value = String> {
+        let usual = prop_oneof![8 => usual, 1 => json()];
+        let said = usual.prop_map(move |value| format!("\"{name}\": {value}"));
+        prop_oneof![12 => said.clone(), 1 => (said.clone(), said).prop_map(|(a, b)| format!("{a},{b}")), 1 => Just(String::new())]
+    }
+
+    /// In any order.
+    fn object(members: Vec<BoxedStrategy<String>>) -> impl Strategy<Value = String> {
+        members.prop_shuffle().prop_map(|members| {
+            let members: Vec<String> = members.into_iter().filter(|it| !it.is_empty()).collect();
+            format!("{{{}}}", members.join(","))
+        })
+    }
+
+    /// A line that is a call, or nearly one.
+    fn line() -> impl Strategy<Value = String> {
+        let name = prop_oneof![
+            Just(r#""server_status""#.to_owned()),
+            Just(r#""breakpoint_continue""#.to_owned()),
+            ".{0,8}".prop_map(|it| json!(it).to_string()),
+        ];
+        let meta = prop_oneof![
+            Just(r#"{"progressToken": 7, "holdpoint/structured": true}"#.to_owned()),
+            Just(r#"{"progressToken": "t", "x": [1.50, {"y": null}]}"#.to_owned()),
+            json_object(),
+        ];
+        let params = object(vec![
+            member("name", name).boxed(),
+            member("arguments", json_object()).boxed(),
+            member("_meta", meta).boxed(),
+            member("requestState", Just(r#""s""#.to_owned())).boxed(),
+            prop_oneof![6 => Just(String::new()), 1 => member("task", json())].boxed(),
+            prop_oneof![6 => Just(String::new()), 1 => member("inputResponses", json())].boxed(),
+        ]);
+        let id = prop_oneof![
+            any::<i64>().prop_map(|it| it.to_string()),
+            ".{0,6}".prop_map(|it| json!(it).to_string()),
+        ];
+        let call = || Just(r#""tools/call""#.to_owned());
+        object(vec![
+            member("jsonrpc", Just(r#""2.0""#.to_owned())).boxed(),
+            member("id", id).boxed(),
+            member("method", prop_oneof![20 => call(), 1 => Just(r#""tools/list""#.to_owned())])
+                .boxed(),
+            member("params", params).boxed(),
+            prop_oneof![20 => Just(String::new()), 1 => member("more", json())].boxed(),
+        ])
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_500))]
+
+        /// What is read past the SDK is what the SDK would have read, `_meta` included: written again it is
+        /// the same text, and nothing else is in it.
+        #[test]
+        fn what_is_taken_is_what_the_sdk_takes(line in line()) {
+            let marked = exact::call(line.as_bytes());
+            if let Some(ours) = call(line.as_bytes()) {
+                let theirs = serde_json::from_slice::<Message>(&marked);
+                prop_assert!(theirs.is_ok(), "the SDK does not take {}: {:?}", line, theirs);
+                let theirs = theirs.unwrap();
+                let text = |it: &Message| serde_json::to_string(it).unwrap();
+                prop_assert_eq!(text(&ours), text(&theirs), "{}", line);
+                prop_assert_eq!(format!("{ours:?}"), format!("{theirs:?}"), "{}", line);
+            }
+        }
+    }
+
+    /// The property above is about something: calls are taken, with their `_meta`.
+    #[test]
+    fn many_of_those_lines_are_calls() {
+        let mut runner = TestRunner::deterministic();
+        let mut lines = Vec::new();
+        for _ in 0..300 {
+            lines.push(line().new_tree(&mut runner).unwrap().current());
+        }
+        let taken: Vec<String> = lines
+            .iter()
+            .filter_map(|line| call(line.as_bytes()))
+            .map(|it| serde_json::to_string(&it).unwrap())
+            .collect();
+        let with_meta = taken.iter().filter(|it| it.contains("_meta")).count();
+        assert!(taken.len() > 60 && with_meta > 40, "{} taken, {with_meta}", taken.len());
     }
 
     /// What a stream says, read in pieces of any size.
