@@ -15,6 +15,7 @@ mod table;
 mod trace;
 
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -39,7 +40,8 @@ Arguments:
   [NAME]   which bench; `server` when left out
 
 Options:
-  --list   print the benches and what each measures
+  --list           print the benches and what each measures
+  --binaries DIR   the `holdpoint` and `floor` of this folder instead of a release build
 
 `agent` asks questions about runs of real packages, of our tools and of a shell:
   --question NAME     only this one, with both transcripts
@@ -96,25 +98,30 @@ fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         Kind::Table { client, rows } => (client, rows),
         Kind::Whole(run) => return run(workspace, options),
     };
-    if !options.is_empty() {
-        bail!("unexpected arguments: `{}`\n{HELP}", options.join(" "));
-    }
     if matches!(client, Client::Optimised) {
-        become_optimised(workspace, bench)?;
+        become_optimised(workspace, bench, options)?;
     }
+    let workspace = match options {
+        [] => workspace,
+        [flag, folder] if flag == "--binaries" => {
+            &Workspace { built: Some(PathBuf::from(folder)), ..workspace.clone() }
+        }
+        _ => bail!("unexpected arguments: `{}`\n{HELP}", options.join(" ")),
+    };
     let rows = rows(workspace)?;
     print!("\n{}\n{}", machine(), render(&rows));
     Ok(ExitCode::SUCCESS)
 }
 
 /// Goes on as the release build of this program, unless it is that already.
-fn become_optimised(workspace: &Workspace, bench: &Bench) -> Result<()> {
+fn become_optimised(workspace: &Workspace, bench: &Bench, options: &[String]) -> Result<()> {
     let optimised = workspace.release("xtask")?;
     if std::env::current_exe()?.canonicalize()? == optimised.canonicalize()? {
         return Ok(());
     }
     // Returns only when it fails.
-    let error = std::process::Command::new(&optimised).args([COMMAND.name, bench.name]).exec();
+    let mut command = std::process::Command::new(&optimised);
+    let error = command.args([COMMAND.name, bench.name]).args(options).exec();
     Err(error).with_context(|| format!("starting `{}`", optimised.display()))
 }
 

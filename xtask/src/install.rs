@@ -21,7 +21,7 @@ use anyhow::{Context, Result, bail};
 pub(crate) use self::node::{find_node, node_modules, runners};
 pub(crate) use self::packages::packages;
 pub(crate) use self::python::{debugpy, typos, venv};
-pub(crate) use self::system::{chromium, gdb};
+pub(crate) use self::system::chromium;
 use crate::Command as Subcommand;
 use crate::process::{Finished, Show, run};
 use crate::workspace::Workspace;
@@ -39,7 +39,6 @@ Usage: cargo xtask install
 
 fn only_install(workspace: &Workspace) -> Result<ExitCode> {
     packages(workspace)?;
-    gdb()?;
     Ok(ExitCode::SUCCESS)
 }
 

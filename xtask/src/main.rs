@@ -1,7 +1,7 @@
 //! `cargo xtask`: the project's own commands.
 //!
 //! A terminal program for people who work on Holdpoint and for CI. It installs what it needs
-//! under `target/xtask/` and touches nothing else on the machine.
+//! under `target/xtask/` and touches nothing else on the machine, unless it is told to or runs in CI.
 //! It knows the product only from outside: as a binary to build, start and ask.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program speaks there")]

@@ -30,8 +30,6 @@ pub(crate) enum Verdict {
     Failed,
     /// Something it needs is missing on this machine; in CI that is a failure.
     Skipped,
-    /// Runs only where somebody installed its tool; never a failure.
-    NotRun,
 }
 
 impl Verdict {
@@ -40,7 +38,6 @@ impl Verdict {
             Self::Passed => "passed",
             Self::Failed => "FAILED",
             Self::Skipped => "skipped",
-            Self::NotRun => "not run",
         }
     }
 }
@@ -88,11 +85,6 @@ impl Outcome {
         Self { verdict: Verdict::Skipped, counts, note }
     }
 
-    pub(crate) fn not_run(why: &str) -> Self {
-        let counts = Counts { skipped: 1, ..Counts::default() };
-        Self { verdict: Verdict::NotRun, counts, note: format!("not run: {why}") }
-    }
-
     /// Several runs of one step.
     pub(crate) fn of_all(runs: Vec<Self>) -> Self {
         let counts = runs.iter().fold(Counts::default(), |sum, run| sum.plus(run.counts));
@@ -105,7 +97,7 @@ impl Outcome {
     /// In CI nothing may be missing: what the tests need, this command installs.
     pub(crate) fn judged_in_ci(self) -> Self {
         let Counts { passed, failed, skipped } = self.counts;
-        if self.verdict == Verdict::NotRun || skipped == 0 {
+        if skipped == 0 {
             return self;
         }
         let counts = Counts { passed, failed: failed + skipped, skipped: 0 };
@@ -166,13 +158,13 @@ mod tests {
     fn the_table_ends_with_the_total_alone_on_a_line() {
         let text = render(&[
             row("rust", passed(41, 0)),
-            row("deny", Outcome::not_run("cargo-deny is not installed")),
+            row("client-js", Outcome::skipped("no chromium".into())),
             row("conformance", Outcome::failed("no server".into())),
         ]);
         let expected = "\
 step         result   passed  failed  skipped  seconds  what ran, or why not
 rust         passed       41       0        0      1.2  cargo test
-deny         not run       0       0        1      1.2  not run: cargo-deny is not installed
+client-js    skipped       0       0        1      1.2  no chromium
 conformance  FAILED        0       1        0      1.2  no server
 
 41 passed, 1 failed, 1 skipped
@@ -181,12 +173,11 @@ conformance  FAILED        0       1        0      1.2  no server
     }
 
     #[test]
-    fn ci_turns_skips_into_failures_but_not_what_is_never_run() {
+    fn ci_turns_skips_into_failures() {
         let judged = passed(3, 2).judged_in_ci();
         assert_eq!(judged.verdict, Verdict::Failed);
         assert_eq!(judged.counts, Counts { passed: 3, failed: 2, skipped: 0 });
         assert_eq!(Outcome::skipped("no npm".into()).judged_in_ci().verdict, Verdict::Failed);
-        assert_eq!(Outcome::not_run("absent").judged_in_ci().verdict, Verdict::NotRun);
         assert_eq!(passed(3, 0).judged_in_ci().verdict, Verdict::Passed);
     }
 }

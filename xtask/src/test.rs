@@ -6,6 +6,7 @@
 mod client_js;
 mod client_python;
 mod conformance;
+mod deny;
 mod lint;
 mod rust;
 mod sdk_js;
@@ -22,7 +23,7 @@ use crate::Command;
 use crate::install::{Missing, command_line};
 use crate::process::{Finished, Show, run};
 use crate::summary::{Outcome, Row, render, total};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, in_ci};
 
 pub(crate) const COMMAND: Command = Command { name: "test", help: HELP, run: test };
 
@@ -35,10 +36,12 @@ Arguments:
   [STEP…]   run only these; `sdk-python` means `sdk-python-1` and `sdk-python-2`
 
 Options:
-  --list    print the steps and what each does
+  --list     print the steps and what each does
+  --system   let `apt-get` install what only the system has (a browser, for client-js)
 
-A step that lacks something on this machine is skipped and says what.
-With CI=true a skip is a failure, except of `deny`.
+Nothing outside target/xtask is touched without `--system` or CI=true.
+A step that lacks something on this machine is skipped and says what to install.
+With CI=true a skip is a failure.
 The last line is `N passed, N failed`, and the exit code says whether anything failed.
 ";
 
@@ -47,15 +50,16 @@ const STEPS: &[Step] = &[
     lint::FMT,
     lint::CLIPPY,
     lint::TYPOS,
-    lint::DENY,
+    deny::DENY,
     rust::RUST,
-    conformance::CONFORMANCE,
     sdk_python::MCP_1,
     sdk_python::MCP_2,
     sdk_js::SDK_1,
     sdk_js::CLIENT_2,
     client_js::CLIENT_JS,
     client_python::CLIENT_PYTHON,
+    // With features of its own: its build replaces the one that ships.
+    conformance::CONFORMANCE,
 ];
 
 /// One row of the summary.
@@ -68,14 +72,14 @@ struct Step {
 /// What the steps share.
 struct Site<'a> {
     workspace: &'a Workspace,
-    /// Five steps drive the same binary; it is built by the first of them that runs.
+    /// Several steps drive the binary that ships; it is built by the first of them that runs.
     binary: OnceCell<Result<PathBuf, String>>,
 }
 
 impl Site<'_> {
     fn holdpoint(&self) -> Result<&Path> {
         let build = || {
-            let built = self.workspace.debug_holdpoint_with_conformance();
+            let built = self.workspace.debug_holdpoint();
             built.map_err(|error| format!("{error:#}"))
         };
         match self.binary.get_or_init(build) {
@@ -92,8 +96,15 @@ fn test(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let steps = select(arguments)?;
-    let in_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let (flags, names): (Vec<&String>, Vec<&String>) =
+        arguments.iter().partition(|argument| argument.starts_with("--"));
+    if let Some(flag) = flags.iter().find(|flag| **flag != "--system") {
+        bail!("no option `{flag}`\n{HELP}");
+    }
+    let steps = select(&names)?;
+    let in_ci = in_ci();
+    let may_change_system = workspace.may_change_system || !flags.is_empty();
+    let workspace = &Workspace { may_change_system, ..workspace.clone() };
     let site = Site { workspace, binary: OnceCell::new() };
     let rows: Vec<Row> = steps.into_iter().map(|step| run_step(step, &site, in_ci)).collect();
     print!("\n{}", render(&rows));
@@ -101,7 +112,7 @@ fn test(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
 }
 
 /// The steps with these names, in their own order; all when no name is given.
-fn select(names: &[String]) -> Result<Vec<&'static Step>> {
+fn select(names: &[&String]) -> Result<Vec<&'static Step>> {
     let matches = |step: &Step, name: &str| {
         step.name.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
     };
@@ -152,6 +163,7 @@ mod tests {
     #[track_caller]
     fn check(names: &[&str], expected: &[&str]) {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let names: Vec<&String> = names.iter().collect();
         let selected: Vec<&str> = select(&names).unwrap().iter().map(|step| step.name).collect();
         assert_eq!(selected, expected);
     }
@@ -167,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_unknown_step_is_refused_with_the_known_ones() {
-        let error = select(&["sdk-pyth".to_owned()]).err().unwrap().to_string();
+        let error = select(&[&"sdk-pyth".to_owned()]).err().unwrap().to_string();
         assert!(
             error.starts_with("no step `sdk-pyth`\nhint: the steps are fmt, clippy,"),
             "{error}"

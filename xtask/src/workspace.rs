@@ -14,10 +14,15 @@ use crate::process::{Show, run};
 const BUILD_LIMIT: Duration = Duration::from_secs(45 * 60);
 
 /// The checked-out repository.
+#[derive(Clone)]
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     /// `target/xtask`: everything that is installed lives here and may be deleted at any time.
     pub(crate) cache: PathBuf,
+    /// Whether the system's package manager may be asked: in CI, or with `--system`.
+    pub(crate) may_change_system: bool,
+    /// Where release binaries are that were built already, by whatever profile.
+    pub(crate) built: Option<PathBuf>,
 }
 
 impl Workspace {
@@ -29,7 +34,7 @@ impl Workspace {
         let cache = root.join("target").join("xtask");
         std::fs::create_dir_all(&cache)
             .with_context(|| format!("creating `{}`", cache.display()))?;
-        Ok(Self { root, cache })
+        Ok(Self { root, cache, may_change_system: in_ci(), built: None })
     }
 
     /// `cargo`, the one that runs us, at the repository's root.
@@ -40,9 +45,9 @@ impl Workspace {
         command
     }
 
-    /// Builds the debug binary as the end-to-end tests use it and says where it is.
+    /// Builds the debug binary with the fixtures of the official conformance suite.
     pub(crate) fn debug_holdpoint_with_conformance(&self) -> Result<PathBuf> {
-        self.build("holdpoint", &["--features", "holdpoint/conformance"])
+        self.build("holdpoint", &["--features", "conformance"])
     }
 
     /// Builds the debug binary with the features that ship.
@@ -52,7 +57,12 @@ impl Workspace {
 
     /// Builds one package as it ships, with nobody else's features.
     pub(crate) fn release(&self, package: &str) -> Result<PathBuf> {
-        self.build(package, &["--release"])
+        let Some(folder) = &self.built else { return self.build(package, &["--release"]) };
+        let found = folder.join(package);
+        if !found.is_file() {
+            bail!("no `{package}` in `{}`", folder.display());
+        }
+        Ok(found)
     }
 
     /// The path comes from cargo itself: target folders can be configured in many places.
@@ -67,6 +77,11 @@ impl Workspace {
         executable(&finished.stdout, package)
             .with_context(|| format!("cargo named no executable for `{package}`"))
     }
+}
+
+/// Nobody's own machine.
+pub(crate) fn in_ci() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
 }
 
 /// The executable of a package's binary in cargo's JSON messages.

@@ -135,7 +135,7 @@ async def async_debug_call(*call: Any, **kwargs: Any) -> Any:
     return await call_coroutine(point, run, args, kwargs, _frame(1))
 
 
-# Options of the public client that mean nothing here: no lock is held that a watchdog could find, and a pause is
+# Options of the cideldill client that mean nothing here: no lock is held that a watchdog could find, and a pause is
 # shown by the server.
 _WITHOUT_MEANING = (
     "deadlock_watchdog_timeout_s",

@@ -49,11 +49,11 @@ def args_of(standin, pause):
 ROWS = [
     ("continue", {}, ["ann 5 USD", "1"]),
     ("modify", {"modified_args": [item("bob"), item(7)], "modified_kwargs": {"currency": item("GBP")}}, ["bob 7 GBP", "1"]),
-    # B19: new arguments alone dropped the keywords, and the other way round.
+    # New arguments alone dropped the keywords, and the other way round.
     ("modify", {"modified_args": [item("bob"), item(7)]}, ["bob 7 USD", "1"]),
     ("modify", {"modified_kwargs": {"currency": item("GBP")}}, ["ann 5 GBP", "1"]),
     ("continue", {"modified_args": [item("bob"), item(8)]}, ["bob 8 USD", "1"]),
-    # B4: values as JSON failed inside the app.
+    # Values as JSON failed inside the app.
     ("modify", {"modified_args": [json_item("bob"), json_item(7)]}, ["bob 7 USD", "1"]),
     ("skip", {"fake_result_data": item("faked")["data"]}, ["faked", "0"]),
     ("skip", {"fake_result_data": '"as json"', "fake_result_serialization_format": "json"}, ["as json", "0"]),
@@ -140,7 +140,7 @@ def test_a_poll_may_lead_to_another_poll(standin, app):
 
 @pytest.mark.parametrize("action", ["continue", "skip", "raise", "modify", "replace"])
 def test_after_the_call_everything_means_continue(standin, app, action):
-    """B10: anything else raised an error of the client inside a call that had succeeded."""
+    """Anything else raised an error of the client inside a call that had succeeded."""
     standin.set("charge", before="go", after="stop")
     run = app(SELL, url=standin.url)
     pause = standin.paused()
@@ -152,7 +152,7 @@ def test_after_the_call_everything_means_continue(standin, app, action):
 
 @pytest.mark.parametrize("behavior", ["exception", "stop_exception"])
 def test_an_exception_pauses_for_real(standin, app, behavior):
-    """B3: the pause was listed for ever and nothing waited at it."""
+    """The pause was listed for ever and nothing waited at it."""
     standin.set("charge", before="go", after=behavior)
     run = app(SHOP + "\n    sell('ann', -5)\n    print('sold')\n", url=standin.url)
     pause = standin.paused()
@@ -180,7 +180,7 @@ def test_what_ends_the_program_does_not_pause(standin, app):
 
 
 def test_the_same_fresh_value_twice_is_one_request(standin, app):
-    """B1: `f(x, x)` was refused and sent again."""
+    """`f(x, x)` was refused and sent again."""
     standin.set("charge", before="stop", after="go")
     run = app(SHOP + "\n    sell('x' * 400, 5, currency='x' * 400)\n", url=standin.url)
     standin.resume(standin.paused()["id"])
@@ -189,7 +189,7 @@ def test_the_same_fresh_value_twice_is_one_request(standin, app):
 
 
 def test_a_missing_value_is_sent_again_with_the_same_bytes(standin, app):
-    """B34: the resend pickled the object anew, and a changed one ended the program."""
+    """The resend pickled the object anew, and a changed one ended the program."""
     from standin import CARRY_ON
 
     refused = []
@@ -226,7 +226,7 @@ def test_a_missing_value_is_sent_again_with_the_same_bytes(standin, app):
 
 
 def test_evaluation_sees_the_apps_own_frame_and_globals(standin, app):
-    """B26: expressions saw the client's frame, and `SECRET` was a NameError."""
+    """Expressions saw the client's frame, and `SECRET` was a NameError."""
     standin.set("charge", before="stop", after="go")
     run = app(SELL, url=standin.url)
     pause = standin.paused()

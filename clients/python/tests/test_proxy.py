@@ -74,7 +74,7 @@ def test_an_object_behaves_as_before(standin, app):
 
 
 def test_a_proxy_inside_an_argument_is_pickled_as_the_object(standin, app):
-    """The public client once deadlocked here: a proxy's repr entered the serializer again."""
+    """Another client once deadlocked here: a proxy's repr entered the serializer again."""
     run = app(
         SHOP
         + """

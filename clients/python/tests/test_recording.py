@@ -90,7 +90,7 @@ def test_an_exception_is_recorded_with_its_text_and_reaches_the_app(standin, app
 
 
 def test_what_ends_a_program_is_recorded_too(standin, app):
-    """B21: a call that ends by SystemExit never completed."""
+    """A call that ends by SystemExit never completed."""
     run = app(SHOP + "    holdpoint.with_debug(('leave', sys.exit))(7)\n", url=standin.url)
     run.end(7)
     [record] = standin.records
@@ -98,7 +98,7 @@ def test_what_ends_a_program_is_recorded_too(standin, app):
 
 
 def test_functions_are_announced_and_nothing_stops_that_nobody_asked_to_stop(standin, app):
-    """B27: a freshly wrapped program stopped twice at every function."""
+    """A freshly wrapped program stopped twice at every function."""
     app(SHOP + "    price('pen')\n", url=standin.url).end()
     assert standin.functions["price"]["signature"] == "(item, count=1, *, currency='EUR')"
     assert standin.default == "stop" and standin.pauses == {}
@@ -107,13 +107,13 @@ def test_functions_are_announced_and_nothing_stops_that_nobody_asked_to_stop(sta
 
 
 def test_wrapping_and_calling_report_no_attribute_errors(standin, app):
-    """B2: every call came with a phantom exception of the client's own."""
+    """Every call came with a phantom exception of the client's own."""
     app(SHOP + "    price('pen')\n    price('ink')\n", url=standin.url).end()
     assert [event for event in standin.events if event["status"] != "registered"] == []
 
 
 def test_names(standin, app):
-    """B20: `Class.method`, and the signature of an asynchronous function is its own."""
+    """`Class.method`, and the signature of an asynchronous function is its own."""
     app(
         SHOP
         + """

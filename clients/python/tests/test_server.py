@@ -147,7 +147,7 @@ def test_after_a_call_everything_means_continue(server, app, action):
 
 
 def test_a_name_with_a_slash_and_other_signs(server, app):
-    """B20: such a name could be registered and never reached."""
+    """Such a name could be registered and never reached."""
     name = "weird/name <α>.%2F"
     server.set(name, before="stop", after="go")
     run = app(SHOP + "\n    print(holdpoint.with_debug((%r, len))('abc'))\n" % name)

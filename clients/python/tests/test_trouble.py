@@ -116,7 +116,7 @@ def test_an_asynchronous_call_with_a_wrong_server(standin, app, fault):
 
 
 def test_a_paused_call_whose_server_died_continues(app):
-    """B12: it waited for ever."""
+    """It waited for ever."""
     server = StandIn()
     server.set("charge", before="stop", after="go")
     run = app(SHOP + "\n    print(charge('ann', 0))\n", url=server.url)

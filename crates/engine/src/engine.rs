@@ -161,6 +161,8 @@ fn describe(restored: &Restored) -> Option<String> {
             .as_ref()
             .map(|it| format!("the last launch was {}; `debug_restart` runs it again", it.title())),
     ];
+    // A launch alone changes nothing for anybody who does not ask for it.
+    let is_felt = count > 0 || restored.exceptions;
     let all: Vec<String> = all.into_iter().flatten().collect();
-    (!all.is_empty()).then(|| format!("restored: {}", all.join("; ")))
+    is_felt.then(|| format!("restored: {}", all.join("; ")))
 }

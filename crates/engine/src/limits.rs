@@ -275,6 +275,8 @@ pub const PROBE_MARKS: usize = 200;
 pub const PROBE_FILES: usize = 20_000;
 /// Exceptions of a run without a place that are looked at, until one is sure to be its failure.
 pub const PROBE_FAILURES: usize = 20;
+/// Exceptions that a runner of tests provokes itself while it collects, and that are passed over.
+pub const PROBE_PASSED_OVER: usize = 200;
 /// After its failure a run may take this long to its end, which says what came of it.
 pub const PROBE_AFTER: Duration = Duration::from_secs(10);
 /// Probes whose output can still be read after their end. Each holds [`OUTPUT_BYTES`] at the most.

@@ -340,7 +340,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.meet(&context);
-        let contents = guarded(resources::read(&self.app, &request.uri)).await;
+        let contents = guarded(Box::pin(resources::read(&self.app, &request.uri))).await;
         let contents =
             contents.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))?;
         Ok(ReadResourceResult::new(contents).into())
@@ -414,7 +414,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         self.meet(&context);
-        let got = guarded(prompts::get(&self.app, request)).await;
+        let got = guarded(Box::pin(prompts::get(&self.app, request))).await;
         got.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))
     }
 

@@ -25,7 +25,8 @@ impl Root {
         if by_environment().is_some() {
             return None;
         }
-        self.0.get_or_init(|| ask(peer)).await.clone()
+        // Boxed: a question to the client is large, and is part of every call's future.
+        self.0.get_or_init(|| Box::pin(ask(peer))).await.clone()
     }
 }
 

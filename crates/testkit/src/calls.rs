@@ -1,5 +1,5 @@
 //! The wire of intercepted calls, spoken by hand: a page's side of it in JSON, request by request, and
-//! a Python program under the stand-in of the public client.
+//! a Python program under the stand-in of the cideldill client.
 
 use std::{
     io::{self, BufRead as _, BufReader, Write as _},
@@ -168,7 +168,7 @@ pub fn merge(into: &mut Value, more: Value) {
     into.as_object_mut().unwrap().extend(more);
 }
 
-/// A Python program whose functions are wrapped by the stand-in of the public client.
+/// A Python program whose functions are wrapped by the stand-in of the cideldill client.
 pub struct Shop {
     child: Child,
     stdin: Option<ChildStdin>,

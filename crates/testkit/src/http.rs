@@ -44,7 +44,7 @@ pub fn post<'a>(port: u16, path: &'a str, body: &str) -> Request<'a> {
     request(port, "POST", path, body)
 }
 
-fn request<'a>(port: u16, method: &'a str, path: &'a str, body: &str) -> Request<'a> {
+pub fn request<'a>(port: u16, method: &'a str, path: &'a str, body: &str) -> Request<'a> {
     Request {
         address: IpAddr::V4(Ipv4Addr::LOCALHOST),
         port,

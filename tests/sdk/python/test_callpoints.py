@@ -1,6 +1,6 @@
 """A real app under `holdpoint run`, and official clients that pause its calls and decide about them.
 
-Seed 000's tests of several clients at once (90 to 92, 129 to 135), with a person at the REST API.
+The contract's tests of several clients at once (90 to 92, 129 to 135), with a person at the REST API.
 """
 
 import json
@@ -72,7 +72,7 @@ async def person(server: Server, *request) -> dict:
 
 
 async def ask(client: Peer, tool: str, **arguments) -> dict:
-    """What a tool of seed 000's says: one text, and it is JSON."""
+    """What a tool about calls says: one text, and it is JSON."""
     answer: Answer = await client.call(tool, arguments)
     found = json.loads(answer.text)
     assert not answer.failed, found

@@ -1,5 +1,5 @@
-//! What only the system's package manager has: a browser, and the debugger that attaching to a running
-//! Python goes through. The machine's own is used; where there is none, `apt-get` is asked.
+//! What only the system's package manager has: a browser. The machine's own is used; where there is none,
+//! `apt-get` is asked, if whoever runs us allowed it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,25 +7,35 @@ use std::process::Command;
 use anyhow::Result;
 
 use super::{Missing, install, version, with_retries};
+use crate::workspace::Workspace;
 
 const BROWSERS: &[&str] =
     &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-pub(crate) fn chromium() -> Result<PathBuf> {
-    provided("chromium", BROWSERS)
+/// A browser; `for_what` waits for it where it is missing.
+pub(crate) fn chromium(workspace: &Workspace, for_what: &str) -> Result<PathBuf> {
+    provided(workspace, "chromium", BROWSERS, for_what)
 }
 
-pub(crate) fn gdb() -> Result<PathBuf> {
-    provided("gdb", &["gdb"])
-}
-
-fn provided(package: &str, names: &[&str]) -> Result<PathBuf> {
+fn provided(
+    workspace: &Workspace,
+    package: &str,
+    names: &[&str],
+    for_what: &str,
+) -> Result<PathBuf> {
     let found = || names.iter().map(PathBuf::from).find(|name| version(name).is_some());
     if let Some(found) = found() {
         return Ok(found);
     }
+    let missing =
+        |why: &str| Err(Missing(format!("no {package}: {for_what} waits for it; {why}")).into());
     if version(Path::new("apt-get")).is_none() {
-        return Err(Missing(format!("no {package} is installed, and there is no `apt-get`")).into());
+        return missing("there is no `apt-get` either");
+    }
+    if !workspace.may_change_system {
+        return missing(&format!(
+            "`sudo apt-get install {package}`, or `cargo xtask test --system` does it"
+        ));
     }
     eprintln!("  installing {package} with apt-get …");
     with_retries(|| {

@@ -23,7 +23,7 @@ fn client_js(site: &Site) -> Result<Outcome> {
         .args(["--test", "--test-reporter=spec", "test/"])
         .current_dir(site.workspace.root.join("clients/js"))
         .env("HOLDPOINT_BIN", site.holdpoint()?)
-        .env("HOLDPOINT_CHROMIUM", chromium()?);
+        .env("HOLDPOINT_CHROMIUM", chromium(site.workspace, "client-js")?);
     let finished = show(&mut command, LIMIT)?;
     let totals = sdk_js::totals(&finished.stdout);
     Ok(Outcome::of_tests(&finished, totals, "node --test clients/js"))

@@ -45,7 +45,7 @@ fn conformance(site: &Site) -> Result<Outcome> {
         expected_failures: source.join("expected-failures.yml"),
     };
     let home = site.workspace.cache.join("conformance-home");
-    let mut command = Command::new(site.holdpoint()?);
+    let mut command = Command::new(site.workspace.debug_holdpoint_with_conformance()?);
     command.args(["conformance", "--port", "0"]).env("HOLDPOINT_HOME", home);
     let server = Background::start(&mut command)?;
     let line = server.line(SERVER_START).context("`holdpoint conformance` did not start")?;

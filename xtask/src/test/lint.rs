@@ -1,4 +1,4 @@
-//! The checks that read the source: format, lints, spelling, licences.
+//! The checks that read the source: format, lints, spelling.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,11 +17,12 @@ pub(super) const CLIPPY: Step =
     Step { name: "clippy", about: "no warnings in any target", run: clippy };
 pub(super) const TYPOS: Step =
     Step { name: "typos", about: "spelling, with typos.toml", run: typos };
-pub(super) const DENY: Step = Step {
-    name: "deny",
-    about: "licences, bans and sources, with deny.toml, where cargo-deny is installed",
-    run: deny,
-};
+/// What ships as it ships, its fixtures for the conformance suite, and everything else.
+const LINTED: &[&[&str]] = &[
+    &["-p", "holdpoint", "--all-targets"],
+    &["-p", "holdpoint", "--features", "conformance"],
+    &["--workspace", "--exclude", "holdpoint", "--all-targets"],
+];
 
 /// Reading files only.
 const QUICK: Duration = Duration::from_secs(5 * 60);
@@ -37,9 +38,13 @@ fn fmt(site: &Site) -> Result<Outcome> {
 
 fn clippy(site: &Site) -> Result<Outcome> {
     add_component(site, "clippy", "clippy")?;
-    let mut command = site.workspace.cargo(["clippy", "--workspace", "--all-targets"]);
-    command.args(["--features", "holdpoint/conformance", "--", "-D", "warnings"]);
-    Ok(Outcome::of_check(&show(&mut command, COMPILE)?, "cargo clippy, all targets, -D warnings"))
+    let mut runs = Vec::new();
+    for what in LINTED {
+        let mut command = site.workspace.cargo(["clippy"]);
+        command.args(*what).args(["--", "-D", "warnings"]);
+        runs.push(Outcome::of_check(&show(&mut command, COMPILE)?, &what.join(" ")));
+    }
+    Ok(Outcome::of_all(runs))
 }
 
 fn typos(site: &Site) -> Result<Outcome> {
@@ -48,20 +53,6 @@ fn typos(site: &Site) -> Result<Outcome> {
     command.args(["--config", "typos.toml"]).current_dir(&site.workspace.root);
     let finished = show(&mut command, QUICK)?;
     Ok(Outcome::of_check(&finished, &format!("typos {} from its wheel", pins::TYPOS)))
-}
-
-/// From source it takes minutes, and PyPI's wheel (0.14.2) cannot read what today's cargo
-/// says about a workspace: so it runs where somebody installed it.
-fn deny(site: &Site) -> Result<Outcome> {
-    let mut probe = site.workspace.cargo(["deny", "--version"]);
-    let found = run(&mut probe, QUICK, Show::Nothing)?;
-    if !found.success() {
-        return Ok(Outcome::not_run("cargo-deny is not installed"));
-    }
-    let mut command = site.workspace.cargo(["deny", "--all-features", "check"]);
-    command.args(["licenses", "bans", "sources"]);
-    let finished = show(&mut command, QUICK)?;
-    Ok(Outcome::of_check(&finished, &format!("{} licenses bans sources", found.stdout.trim())))
 }
 
 /// A minimal Rust installation lacks these; rustup adds them in seconds.

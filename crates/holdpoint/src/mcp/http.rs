@@ -117,9 +117,8 @@ async fn posted(open: &Open, request: Request, next: Next) -> Response {
             }
         },
     };
-    if parts.headers.contains_key("mcp-protocol-version")
-        && !parts.headers.contains_key("mcp-method")
-    {
+    let is_modern = parts.headers.get("mcp-protocol-version").is_some_and(|it| it == "2026-07-28");
+    if is_modern && !parts.headers.contains_key("mcp-method") {
         name(&mut parts, &bytes);
     }
     let is_json = parts.headers.get(CONTENT_TYPE).is_some_and(|it| it.as_bytes().starts_with(JSON));
@@ -178,8 +177,7 @@ fn refused(error: &JsonRpcError) -> Response {
 fn name(parts: &mut Parts, bytes: &[u8]) {
     let message: serde_json::Value = serde_json::from_slice(bytes).unwrap_or_default();
     let method = message.get("method").and_then(|method| method.as_str());
-    let is_modern = parts.headers.get("mcp-protocol-version").is_some_and(|it| it == "2026-07-28");
-    if let (true, None, Some(method)) = (is_modern, message.get("id"), method)
+    if let (None, Some(method)) = (message.get("id"), method)
         && let Ok(value) = method.parse()
     {
         parts.headers.insert("mcp-method", value);

@@ -13,7 +13,7 @@ use std::{
 use axum::{
     Json, Router,
     body::Bytes,
-    extract::{Query, State},
+    extract::{DefaultBodyLimit, Query, State},
     http::StatusCode,
     response::{
         IntoResponse, Response, Sse,
@@ -42,7 +42,7 @@ pub(crate) const MESSAGES: &str = "/mcp/messages";
 pub(crate) fn router(app: App) -> Router {
     Router::new()
         .route(STREAM, get(open))
-        .route(MESSAGES, post(message))
+        .route(MESSAGES, post(message).layer(DefaultBodyLimit::max(limits::BODY_BYTES)))
         .with_state(Door { app, sessions: Arc::default() })
 }
 

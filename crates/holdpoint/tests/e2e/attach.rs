@@ -460,24 +460,33 @@ fn a_web_server_is_not_taken_for_a_debugger() {
     said.has(&["[E_ATTACH_FAILED]", "no inspector"]);
 }
 
+/// Traces a process as a debugger does, without stopping it, until its stdin is closed.
+const HOLDS: &str = "import ctypes, sys
+PTRACE_SEIZE = 0x4206
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long] * 2 + [ctypes.c_void_p] * 2
+if libc.ptrace(PTRACE_SEIZE, int(sys.argv[1]), None, None):
+    sys.exit(f'ptrace: errno {ctypes.get_errno()}')
+sys.stdin.read()
+";
+
 #[test]
 fn a_process_that_another_debugger_holds_is_refused() {
     let mut target = Target::plain(Python);
     target.works();
-    let mut gdb = Command::new("gdb");
-    gdb.args(["--batch", "-nx", "-p", &target.pid().to_string(), "-ex", "continue"]);
-    let mut gdb =
-        gdb.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut holder = Command::new("python3");
+    holder.args(["-c", HOLDS, &target.pid().to_string()]).stdin(Stdio::piped());
+    let mut holder = holder.spawn().unwrap();
     let status = format!("/proc/{}/status", target.pid());
-    let traced =
-        || std::fs::read_to_string(&status).unwrap().contains(&format!("TracerPid:\t{}", gdb.id()));
+    let traced = || {
+        std::fs::read_to_string(&status).unwrap().contains(&format!("TracerPid:\t{}", holder.id()))
+    };
     until("the tracer", || traced().then_some(()));
     let mut debug = start();
     let said = debug.fails("debug_attach", json!({ "pid": target.pid() }));
     said.has(&["[E_BUSY]", "being traced by process"]);
-    let mut end = Command::new("kill");
-    end.args(["-TERM", &gdb.id().to_string()]).status().unwrap();
-    gdb.wait().unwrap();
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
     target.goes_on();
 }
 

@@ -1,4 +1,4 @@
-//! Intercepted functions over MCP: the tools of seed 000 with their parameters, results and errors, the
+//! Intercepted functions over MCP: the tools about calls with their parameters, results and errors, the
 //! resources and prompts, and REST and MCP seeing the same.
 
 use std::collections::BTreeSet;
@@ -520,7 +520,7 @@ fn after_a_call_a_change_is_a_warning() {
     assert!(answer["warning"].as_str().unwrap().contains("nothing was changed"), "{answer}");
 }
 
-/// B8: the newest, with how many there are.
+/// The newest, with how many there are.
 #[test]
 fn records_are_the_newest_with_their_number() {
     let mut stage = Stage::new();
@@ -698,7 +698,7 @@ fn captured_values_are_looked_into() {
     assert_eq!(failed["attributes"], json!({}));
 }
 
-/// What the public client sends in place of an object that does not pickle.
+/// What the cideldill client sends in place of an object that does not pickle.
 #[test]
 fn an_object_that_does_not_pickle_can_be_looked_into() {
     let mut stage = Stage::new();
@@ -713,7 +713,7 @@ fn an_object_that_does_not_pickle_can_be_looked_into() {
     assert!(found["attributes"].to_string().contains("80"), "{found}");
 }
 
-/// B5, with a real program: an agent evaluates in it, and sees what a person sees.
+/// With a real program: an agent evaluates in it, and sees what a person sees.
 #[test]
 fn an_agent_evaluates_in_a_paused_program() {
     let mut stage = Stage::new();

@@ -1,4 +1,4 @@
-//! A paused, resumed or ended call is told to every client of every transport, as seed 000 writes it.
+//! A paused, resumed or ended call is told to every client of every transport, as the contract of calls writes it.
 
 use holdpoint_testkit::{
     calls::Wire,

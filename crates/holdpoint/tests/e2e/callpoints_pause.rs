@@ -129,7 +129,7 @@ fn every_action_of_the_table() {
     assert_eq!(wire.paused()["id"], json!(id));
 }
 
-/// B19: a page gets the other half with its data, because it keeps none.
+/// A page gets the other half with its data, because it keeps none.
 #[test]
 fn half_a_change_keeps_the_other_half() {
     let (_process, wire) = serve();
@@ -142,7 +142,7 @@ fn half_a_change_keeps_the_other_half() {
     assert_eq!(action["modified_kwargs"], json!({ "k": item(&json!("x")) }));
 }
 
-/// B4: what a Python app is sent is a pickle.
+/// What a Python app is sent is a pickle.
 #[test]
 fn a_python_app_is_sent_pickles() {
     let (_process, wire) = serve();
@@ -156,7 +156,7 @@ fn a_python_app_is_sent_pickles() {
     assert_eq!(action["fake_result_serialization_format"], "dill");
 }
 
-/// B10: after a call, whatever is decided, the app goes on.
+/// After a call, whatever is decided, the app goes on.
 #[test]
 fn after_a_call_every_decision_is_to_go_on() {
     let (_process, wire) = serve();
@@ -191,7 +191,7 @@ fn after_a_call_every_decision_is_to_go_on() {
     }
 }
 
-/// B3: existing clients do not wait after an exception; the pause says that nobody does.
+/// Existing clients do not wait after an exception; the pause says that nobody does.
 #[test]
 fn a_pause_after_an_exception_says_that_nobody_waits() {
     let (_process, wire) = serve();
@@ -221,7 +221,7 @@ fn a_pause_after_an_exception_says_that_nobody_waits() {
     decide(&wire, paused["id"].as_str().unwrap(), json!({}));
 }
 
-/// B12: a pause that nobody knows is over.
+/// A pause that nobody knows is over.
 #[test]
 fn an_unknown_pause_is_over() {
     let (_process, wire) = serve();
@@ -238,7 +238,7 @@ fn an_unknown_pause_is_over() {
     assert_eq!(wire.get(&format!("/api/poll/{id}"))["action"], first);
 }
 
-/// B13: an app that died while it was paused is noticed.
+/// An app that died while it was paused is noticed.
 #[test]
 fn a_dead_app_is_noticed_and_dropped() {
     let (_process, wire) = serve();
@@ -252,7 +252,7 @@ fn a_dead_app_is_noticed_and_dropped() {
     until("the pause is dropped", || {
         wire.get("/api/paused")["paused"].as_array().filter(|it| it.is_empty()).map(|_| ())
     });
-    // B21: and its call is recorded as one that never ended.
+    // And its call is recorded as one that never ended.
     let record = until("the record of the call", || {
         Some(wire.get("/api/calls")["calls"][0].clone()).filter(|it| !it.is_null())
     });

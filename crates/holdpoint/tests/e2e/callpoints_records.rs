@@ -20,7 +20,7 @@ fn names(page: &Value) -> Vec<String> {
     calls.iter().map(|call| call["line"].as_str().unwrap().to_owned()).collect()
 }
 
-/// B8: the newest first.
+/// The newest first.
 #[test]
 fn pages_filters_and_search() {
     let (_process, wire) = serve();
@@ -100,7 +100,7 @@ fn objects_are_followed_through_calls() {
     assert_eq!(wire.send("GET", "/api/objects/abc", None).status, 404);
 }
 
-/// B29: everything outlives the server: callpoints, functions, records, values.
+/// Everything outlives the server: callpoints, functions, records, values.
 #[test]
 fn a_restarted_server_knows_everything() {
     let home = tempfile::tempdir().unwrap();

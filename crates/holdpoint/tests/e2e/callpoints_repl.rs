@@ -1,5 +1,5 @@
 //! Expressions in a paused app, on the wire: every route of the relay, its shapes and its refusals, with the
-//! app's side of it played by hand. Real apps answer in `callpoints_public.rs` and beside the clients.
+//! app's side of it played by hand. Real apps answer in `callpoints_cideldill.rs` and beside the clients.
 
 use std::thread::JoinHandle;
 

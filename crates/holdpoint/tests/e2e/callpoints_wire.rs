@@ -130,7 +130,7 @@ fn functions_keep_what_they_said_before() {
         "/api/functions",
         json!({ "function_name": "f", "signature": "(a)", "function_client_ref": 7 }),
     );
-    // B31: a breakpoint without a signature leaves the known one.
+    // A breakpoint without a signature leaves the known one.
     wire.ok("/api/breakpoints", json!({ "function_name": "f", "signature": null }));
     let functions = wire.get("/api/functions");
     assert_eq!(functions["functions"], json!(["f"]));
@@ -241,7 +241,7 @@ fn items_are_checked_against_their_cid() {
     assert_eq!(with(broken).0, 200);
 }
 
-/// B1: the second of two references to one fresh value is not missing.
+/// The second of two references to one fresh value is not missing.
 #[test]
 fn a_value_that_comes_with_the_request_is_there() {
     let (_process, wire) = serve();
@@ -255,7 +255,7 @@ fn a_value_that_comes_with_the_request_is_there() {
     assert_eq!(other.post("/api/call/start", body).0, 200);
 }
 
-/// B34: an object that changed before it was sent again does not end the program.
+/// An object that changed before it was sent again does not end the program.
 #[test]
 fn a_resent_value_may_have_changed() {
     let (_process, wire) = serve();
@@ -275,7 +275,7 @@ fn a_resent_value_may_have_changed() {
     assert_eq!(wire.post("/api/call/start", body).1["error"], "cid_mismatch");
 }
 
-/// B23: a request that is sent again after a timeout begins no second call.
+/// A request that is sent again after a timeout begins no second call.
 #[test]
 fn a_start_sent_twice_is_one_call() {
     let (_process, wire) = serve();
@@ -323,7 +323,7 @@ fn a_completion_is_recorded_once() {
     assert_eq!(call["pretty_result"], json!(format!("<cid:{missing} missing>")));
 }
 
-/// Every field of a record, and B18: an exception that cannot be read is told in its own words.
+/// Every field of a record; an exception that cannot be read is told in its own words.
 #[test]
 fn a_record_has_the_fields_of_the_wire() {
     let (_process, wire) = serve();
@@ -370,7 +370,7 @@ fn a_record_has_the_fields_of_the_wire() {
     }
     assert_eq!(call["args"][0]["cid"], argument["cid"]);
     assert_eq!(call["args"][0]["client_ref"], "a1");
-    // B14: what was captured is not sent again with every record.
+    // What was captured is not sent again with every record.
     assert!(call["args"][0].get("data").is_none());
     assert_eq!(call["call_site"]["stack_trace"], json!([frame]));
     let exception = &call["exception"];
@@ -379,7 +379,7 @@ fn a_record_has_the_fields_of_the_wire() {
     assert_eq!(exception["traceback"], "Traceback");
 }
 
-/// B2: the exception that the public client invents for every call is not recorded.
+/// The exception that the cideldill client invents for every call is not recorded.
 #[test]
 fn events_are_recorded_and_phantoms_are_not() {
     let (_process, wire) = serve();

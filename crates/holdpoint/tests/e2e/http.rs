@@ -8,7 +8,7 @@ use std::{
 };
 
 use holdpoint_testkit::{
-    http::{Events, get, post},
+    http::{Events, get, post, request},
     process::{Process, run},
     rpc::Rpc,
 };
@@ -50,16 +50,48 @@ fn both_families_of_loopback_answer() {
     assert!(nothing.json()["error"].as_str().unwrap().contains("GET / lists"));
 }
 
+/// Every route that the document names, each with its method, and those of MCP, which it does not.
+fn routes(port: u16) -> Vec<(String, String)> {
+    let document = get(port, "/openapi.json").send().json();
+    let mut routes = Vec::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        let methods = methods.as_object().unwrap().keys().map(|it| it.to_uppercase());
+        routes.extend(methods.map(|method| (method, path.clone())));
+    }
+    for (method, path) in BESIDE {
+        routes.push(((*method).to_owned(), (*path).to_owned()));
+    }
+    routes
+}
+
+/// Routes of MCP and of the document itself.
+const BESIDE: &[(&str, &str)] = &[
+    ("GET", "/openapi.json"),
+    ("GET", "/api/openapi.json"),
+    ("GET", "/mcp"),
+    ("POST", "/mcp"),
+    ("DELETE", "/mcp"),
+    ("GET", "/mcp/sse"),
+    ("POST", "/mcp/messages"),
+];
+
 #[test]
 fn a_rebound_name_or_a_foreign_page_gets_403_on_every_route() {
     let (_process, port) =
         serve_with(&["--mcp-sse", "--allow-origin", "https://ok.example"], |_| {});
-    for path in ["/", "/healthz", "/api/events", "/openapi.json", "/mcp", "/mcp/sse", "/nothing"] {
-        let rebound = get(port, path).header("Host", "evil.example").send();
-        assert_eq!(rebound.status, 403, "{path}");
-        let foreign = get(port, path).header("Origin", "https://evil.example").send();
-        assert_eq!(foreign.status, 403, "{path}");
-        assert_eq!(foreign.header("access-control-allow-origin"), None, "{path}");
+    let routes = routes(port);
+    // What apps ask goes past the router, so it is among those that must be tried.
+    for (method, path) in [("POST", "/api/call/start"), ("POST", "/api/call/complete")] {
+        assert!(routes.contains(&(method.to_owned(), path.to_owned())), "{path}");
+    }
+    let nothing = ("GET".to_owned(), "/nothing".to_owned());
+    for (method, path) in routes.iter().chain([&nothing]) {
+        let ask = || request(port, method, path, "{}").header("Content-Type", "application/json");
+        let rebound = ask().header("Host", "evil.example").send();
+        assert_eq!(rebound.status, 403, "{method} {path}");
+        let foreign = ask().header("Origin", "https://evil.example").send();
+        assert_eq!(foreign.status, 403, "{method} {path}");
+        assert_eq!(foreign.header("access-control-allow-origin"), None, "{method} {path}");
     }
     for origin in ["https://ok.example", "http://localhost:3000"] {
         let trusted = get(port, "/healthz").header("Origin", origin).send();
@@ -68,17 +100,27 @@ fn a_rebound_name_or_a_foreign_page_gets_403_on_every_route() {
     }
 }
 
+/// Bytes of one body; a body beyond is sent whole, and read no further.
+const BODY: usize = 16 * 1024 * 1024;
+
 #[test]
 fn a_body_is_bounded() {
     let (process, port) = serve_with(&["--mcp-sse"], |_| {});
-    for path in ["/mcp", "/mcp/messages?session_id=x"] {
-        let large = post(port, path, "")
-            .header("Content-Type", "application/json")
-            .header("Content-Length", &(1_u64 << 30).to_string())
-            .send();
-        assert!([413, 400, 404, 406].contains(&large.status), "{path}: {}", large.status);
+    let mut events = get(port, "/mcp/sse").stream();
+    let messages = events.next_data().unwrap().data;
+    let before = process.rss_kb();
+    for path in ["/mcp", messages.as_str()] {
+        let ask = |length: usize| {
+            let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping""#;
+            let body = format!("{ping}{}}}", " ".repeat(length - ping.len() - 1));
+            let ask = post(port, path, &body).header("Content-Type", "application/json");
+            ask.header("Accept", "application/json, text/event-stream").send().status
+        };
+        assert_ne!(ask(BODY / 2), 413, "{path}");
+        assert_eq!(ask(BODY + 2 * 1024 * 1024), 413, "{path}");
     }
-    assert!(process.rss_kb() < 64 * 1024);
+    let grown = process.rss_kb().saturating_sub(before);
+    assert!(grown < 4 * u64::try_from(BODY / 1024).unwrap(), "{grown} kB");
     assert_eq!(get(port, "/healthz").send().status, 200);
 }
 
@@ -110,16 +152,67 @@ fn another_address_needs_a_token() {
     assert_eq!(known.send().status, 200);
 }
 
+/// What the document names is there, and what `GET /` lists is in the document.
 #[test]
 fn the_openapi_document_names_every_route() {
     let (_process, port) = serve();
     let document = get(port, "/openapi.json").send().json();
     assert!(document["openapi"].as_str().unwrap().starts_with("3."));
     assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
-    for path in ["/", "/healthz", "/api/events"] {
-        assert!(document["paths"][path]["get"].is_object(), "{path}");
+    let routes = routes(port);
+    for (method, path) in &routes {
+        if path.starts_with("/mcp") || path.contains("/poll") || path.ends_with("/watch") {
+            continue;
+        }
+        let ask = request(port, method, path, "{}").header("Content-Type", "application/json");
+        let said = if path == "/api/events" { ask.stream().status } else { ask.send().status };
+        assert_ne!(said, 405, "{method} {path}");
+    }
+    // A method that a path does not have is refused: the paths above were found, not the fallback.
+    let refused = request(port, "PUT", "/api/breakpoints", "{}").send();
+    assert_eq!(refused.status, 405);
+    let text = get(port, "/").send().body;
+    let listed = text.split_whitespace().filter_map(|word| {
+        let path =
+            word.trim_matches(|it: char| !it.is_ascii_alphanumeric() && !"/{}_-.".contains(it));
+        path.starts_with("/").then(|| path.to_owned())
+    });
+    let unknown: Vec<String> =
+        listed.filter(|path| !routes.iter().any(|(_, known)| known == path)).collect();
+    assert!(unknown.is_empty(), "{unknown:?} of `GET /` are in no document");
+    for path in CONTRACT {
+        assert!(document["paths"][path].is_object(), "{path}");
     }
 }
+
+/// The call protocol's, which clients of others rely on.
+const CONTRACT: &[&str] = &[
+    "/api/call/start",
+    "/api/call/complete",
+    "/api/call/event",
+    "/api/call/repl-result",
+    "/api/poll/{pause_id}",
+    "/api/poll-repl/{pause_id}",
+    "/api/paused",
+    "/api/paused/{pause_id}/continue",
+    "/api/breakpoints",
+    "/api/breakpoints/{name}",
+    "/api/breakpoints/{name}/behavior",
+    "/api/breakpoints/{name}/after_behavior",
+    "/api/breakpoints/{name}/replacement",
+    "/api/breakpoints/{name}/history",
+    "/api/behavior",
+    "/api/functions",
+    "/api/report-com-error",
+    "/api/com-errors",
+    "/api/call-tree",
+    "/api/call-tree/{process_key}",
+    "/api/repl/start",
+    "/api/repl/sessions",
+    "/api/repl/{session_id}",
+    "/api/repl/{session_id}/eval",
+    "/api/repl/{session_id}/close",
+];
 
 fn kinds(events: &mut Events, count: usize) -> Vec<(String, String)> {
     let next = |_| events.next_data().map(|event| (event.id, event.event));

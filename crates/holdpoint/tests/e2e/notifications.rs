@@ -1,5 +1,5 @@
 //! Notifications as real clients hear them: one server, heard over stdio, HTTP+SSE and streamable HTTP at
-//! once, debugging a real Python or Node program. The scenarios are seed 004's.
+//! once, debugging a real Python or Node program. The scenarios are those of docs/contract/hits.md.
 
 use holdpoint_testkit::stage::{BOTH, Language, Program, Stage};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn any(_: &Value) -> bool {
     true
 }
 
-/// Seed 004, story 1, scenario 1.
+/// Story 1, scenario 1.
 #[test]
 fn a_hit_is_notified_with_id_location_thread_and_time() {
     for language in BOTH {
@@ -69,7 +69,7 @@ fn a_hit_is_notified_with_id_location_thread_and_time() {
     }
 }
 
-/// Seed 004, story 1, scenario 2.
+/// Story 1, scenario 2.
 #[test]
 fn only_the_breakpoint_that_was_hit_is_notified() {
     for language in BOTH {

@@ -1,4 +1,4 @@
-//! Seed 004's edges as real clients meet them, over stdio, HTTP+SSE and streamable HTTP, for Python and Node:
+//! The edges of the contract of hits as real clients meet them, over stdio, HTTP+SSE and streamable HTTP, for Python and Node:
 //! bad input, hundreds of tracepoints at once, a tracepoint that becomes a breakpoint, a client that is gone.
 
 use std::fmt::Write as _;
@@ -96,7 +96,7 @@ fn bad_input_is_refused_over_every_transport() {
     }
 }
 
-/// Story 2, scenario 4, which the seed left for later: each client hears of it as what it is at that time.
+/// Story 2, scenario 4: each client hears of it as what it is at that time.
 #[test]
 fn a_tracepoint_becomes_a_breakpoint_and_back_over_every_transport() {
     for language in BOTH {

@@ -1,5 +1,5 @@
 //! Tracepoints' notifications as real clients hear them, over stdio, HTTP+SSE and streamable HTTP at once,
-//! of a real Python or Node program. The stories and edge cases are seed 004's.
+//! of a real Python or Node program. The stories and edge cases are those of docs/contract/hits.md.
 
 use holdpoint_testkit::stage::{BOTH, Language, Program, Stage};
 use serde_json::{Value, json};

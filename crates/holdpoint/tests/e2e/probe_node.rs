@@ -318,7 +318,7 @@ test('adds up (1+1)', () => {
     let run =
         json!({ "test": root.join("cart.test.js"), "function": "total", "expressions": ["items"] });
     let said = debug.ok("debug_probe", run);
-    said.has(&["cart.js:2 in ", "items = ", "1 of 1 · ended here"]);
+    said.has(&["cart.js:2 in ", "items = ", "first hit · ended here"]);
 }
 
 #[test]

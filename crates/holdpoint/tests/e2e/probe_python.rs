@@ -462,7 +462,7 @@ fn a_test_runs_by_its_id_and_its_verdict_is_a_line() {
     };
     let said =
         debug.ok("debug_probe", run(json!({ "function": "total", "expressions": ["items"] })));
-    said.has(&["cart.py:2 in total · items = [1, 2]\n1 of 1 · ended here"]);
+    said.has(&["cart.py:2 in total · items = [1, 2]\nfirst hit · ended here"]);
     let said = debug.ok("debug_probe", run(json!({})));
     said.has(&[
         "AssertionError: assert 3 == 4",
@@ -481,6 +481,50 @@ fn a_test_runs_by_its_id_and_its_verdict_is_a_line() {
     let output = debug.ok("debug_output", serde_json::from_str(call).unwrap());
     output.has(&["assert 3 == 4"]);
     debug.ok("debug_status", json!({})).has(&["no sessions"]);
+}
+
+/// Exceptions that pytest itself provokes and swallows while it collects, that a test expects, or that a
+/// library catches, are not why a test fails; and one that passes has no failure at all.
+#[test]
+fn a_failure_is_what_made_the_test_fail() {
+    let python = python(BIN, FOLDER);
+    let mut debug = python.start();
+    let text = "\
+import pytest
+
+class Odd:
+    def __getattr__(self, name):
+        raise AttributeError(f'odd {name}')
+
+@pytest.mark.parametrize('odd', [Odd(), Odd()])
+def test_passes(odd):
+    assert sorted([2, 1], key=lambda it: it) == [1, 2]
+
+@pytest.mark.xfail
+def test_expected():
+    raise ValueError('expected')
+
+def test_fails():
+    rows = [(n, 'row %d' % n) for n in range(40)]
+    assert rows == rows[:7] + [(7, 'other')] + rows[8:]
+";
+    let (_folder, root) = tests(text).unwrap();
+    let path = format!("{}:{}", python.pytest().display(), root.display());
+    let mut run = |test: &str| {
+        let arguments = json!({
+            "test": test, "cwd": root, "env": { "PYTHONPATH": path }, "interpreter": python.path,
+        });
+        debug.ok("debug_probe", arguments)
+    };
+    for test in ["tests/test_cart.py::test_fails", "tests/test_cart.py"] {
+        let said = run(test);
+        assert!(said.text.starts_with("AssertionError: assert [(0, 'row 0')"), "{}", said.text);
+        said.has(&["\nat tests/test_cart.py:17 in test_fails: assert rows == ", "1 failed"]);
+        said.has(&["At index 7 diff: (7, 'row 7') != (7, 'other')"]);
+        assert!(!said.text.contains("odd"), "{}", said.text);
+    }
+    let said = run("tests/test_cart.py::test_passes");
+    assert_eq!(said.text, "no uncaught exception · 2 passed");
 }
 
 #[test]

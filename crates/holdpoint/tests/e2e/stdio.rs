@@ -381,7 +381,7 @@ fn serve_and_keep_alive_outlive_stdin() {
     }
 }
 
-/// Seed 000: without `--mcp` stdin is nobody's, also beside SSE, and stdout stays empty.
+/// Without `--mcp` stdin is nobody's, also beside SSE, and stdout stays empty.
 #[test]
 fn without_the_flag_there_is_no_mcp_on_stdio() {
     for args in [&["serve", "--port", "0"][..], &["serve", "--mcp-sse", "--port", "0"]] {

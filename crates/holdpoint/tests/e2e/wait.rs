@@ -86,7 +86,7 @@ impl Stage {
     }
 }
 
-/// Seed 004, story 1, scenario 3.
+/// Story 1, scenario 3.
 #[test]
 fn the_wait_returns_and_the_notification_comes() {
     for node in [false, true] {

@@ -173,7 +173,7 @@ impl Pickle<'_> {
         }
     }
 
-    /// Types that the public client registers a pickler for when dill has none.
+    /// Types that the cideldill client registers a pickler for when dill has none.
     fn auto_registered<'p>(&'p self, call: &Call<'p>) -> Option<Value<'p>> {
         let name = call.name.name;
         if name == "_reconstruct_placeholder" {

@@ -1,4 +1,4 @@
-//! Recorded pickles of what is too large to install for a test, and of the public client.
+//! Recorded pickles of what is too large to install for a test, and of the cideldill client.
 
 use holdpoint_pickle::{Kind, Limits, Pickle, Show, Value};
 use serde_json::json;

@@ -1,7 +1,7 @@
 """Writes `tests/hostile/corpus.txt`: recorded pickles, a name and hex a line.
 
 They are what mutations start from, and the shapes whose packages are too large to install for a
-test (pandas) or come from the public client. Run it by hand, with everything installed:
+test (pandas) or come from the cideldill client. Run it by hand, with everything installed:
 
     PYTHONPATH=<folder with dill, cloudpickle, numpy, pandas> python3 corpus.py > ../hostile/corpus.txt
 """
@@ -17,8 +17,8 @@ import pandas
 exec(compile((pathlib.Path(__file__).parent / "values.py").read_text(), "values.py", "exec"))
 
 
-def public_client():
-    """The functions that the public client names in its pickles, without the client."""
+def cideldill_client():
+    """The functions that the cideldill client names in its pickles, without the client."""
     module = types.ModuleType("cideldill_client.custom_picklers")
     for name in (
         "_reconstruct_placeholder",
@@ -39,7 +39,7 @@ def public_client():
     return module
 
 
-client = public_client()
+client = cideldill_client()
 
 
 class Reduced:

@@ -31,6 +31,22 @@ const OTHERS: usize = 120;
 const LOCAL: usize = 90;
 /// Frames of those who call tests, and catch what they throw.
 const RUNNERS: &[&str] = &["/_pytest/", "/pluggy/", "/unittest/", "/multiprocessing/", "/nose"];
+/// Those of their functions that call a test, what is set up for it, or its module. Whatever else they call,
+/// while they collect or report, they catch.
+const CALL_TESTS: &[&str] = &[
+    "pytest_pyfunc_call",
+    "call_fixture_func",
+    "_call_with_optional_argument",
+    "exec_module",
+    "importtestmodule",
+    "_importtestmodule",
+    "_callTestMethod",
+    "_callSetUp",
+    "_callTearDown",
+    "_callCleanup",
+    "_handleClassSetUp",
+    "_handleModuleFixture",
+];
 
 /// An exception that is, or may be, the failure.
 pub(super) struct Failed {
@@ -73,20 +89,25 @@ pub(super) async fn what(session: &Session, shown: &Shown) -> String {
     if message.is_empty() { kind.to_owned() } else { format!("{kind}: {message}") }
 }
 
+/// `None` for one that a runner of tests provokes itself, outside of any test.
 pub(super) async fn look(
     session: &Session,
     shown: &Shown,
     expressions: &[Expression],
     names: &mut Names,
-) -> Failed {
-    let what = what(session, shown).await;
+) -> Option<Failed> {
     let thread = shown.stop.thread;
-    let who = names.of(session, shown).await;
     let backend = session.backend(thread.target).ok();
     let frames = match &backend {
         Some(backend) => hits::whole(backend, shown).await,
         None => shown.stack.frames.clone(),
     };
+    let runs_tests = session.launch().is_some_and(said::runs_tests);
+    if runs_tests && !frames.iter().any(calls_tests) && frames.iter().any(is_runners) {
+        return None;
+    }
+    let what = what(session, shown).await;
+    let who = names.of(session, shown).await;
     // What a library throws is the business of whoever called it.
     let begin = frames.iter().position(|it| it.is_user).unwrap_or(0);
     let own = frames.get(begin..).unwrap_or_default();
@@ -96,7 +117,7 @@ pub(super) async fn look(
     };
     let top = own.first();
     let at = top.map(|it| format!("{} in {}", report::spot(it, session), it.function));
-    Failed {
+    Some(Failed {
         what,
         who,
         at: at.unwrap_or_default(),
@@ -104,17 +125,47 @@ pub(super) async fn look(
         callers: own.iter().skip(1).map(|it| Caller::of(it, session)).collect(),
         values,
         is_locals: expressions.is_empty(),
-        is_sure: is_sure(own),
-    }
+        is_sure: is_sure(own, runs_tests),
+    })
 }
 
 /// Whether the code that called the user's is nobody's, or a runner's.
-fn is_sure(own: &[Frame]) -> bool {
+fn is_sure(own: &[Frame], runs_tests: bool) -> bool {
     let around = own.iter().find(|it| !it.is_user);
-    around.is_none_or(|it| {
-        let file = it.file.as_ref().map(|it| it.display().to_string().replace('\\', "/"));
-        file.is_some_and(|file| RUNNERS.iter().any(|it| file.contains(it)))
-    })
+    around.is_none_or(if runs_tests { calls_tests } else { is_runners })
+}
+
+fn is_runners(frame: &Frame) -> bool {
+    let file = frame.file.as_ref().map(|it| it.display().to_string().replace('\\', "/"));
+    file.is_some_and(|file| RUNNERS.iter().any(|it| file.contains(it)))
+}
+
+fn calls_tests(frame: &Frame) -> bool {
+    CALL_TESTS.contains(&frame.function.as_str()) && is_runners(frame)
+}
+
+/// The one that made the run fail. A runner of tests has the last word: what it does not report, it expected.
+fn cause<'a>(
+    failures: &'a [Failed],
+    judged: Option<&(String, Option<String>)>,
+) -> Option<&'a Failed> {
+    let sure = || failures.iter().find(|it| it.is_sure);
+    let Some((verdict, reason)) = judged else { return sure() };
+    if !said::has_failed(verdict) {
+        return None;
+    }
+    let is_it = |it: &&Failed| reason.as_deref().is_some_and(|reason| it.is_told_by(reason));
+    failures.iter().find(is_it).or_else(sure)
+}
+
+impl Failed {
+    /// Whether a runner's report is about it: the same place, or the same words.
+    fn is_told_by(&self, reason: &str) -> bool {
+        let place = self.at.split(" in ").next().unwrap_or_default();
+        let line = self.what.lines().next().unwrap_or_default();
+        let line = line.split_once(": ").map_or(line, |(_, message)| message);
+        reason.split(' ').next() == Some(place) || (!line.is_empty() && reason.contains(line))
+    }
 }
 
 pub(super) fn answer(session: &Session, seen: &Seen, budget: Budget) -> Result<Reply, Failure> {
@@ -125,14 +176,7 @@ pub(super) fn answer(session: &Session, seen: &Seen, budget: Budget) -> Result<R
         (None, End::Exit(exit)) => !matches!(exit, holdpoint_engine::process::Exit::Code(0)),
         (None, _) => false,
     };
-    let sure = seen.failures.iter().find(|it| it.is_sure);
-    // What may have been caught is the failure if the runner says the same.
-    let is_it = |it: &&Failed| {
-        let line = it.what.lines().next().unwrap_or_default();
-        let line = line.split_once(": ").map_or(line, |(_, message)| message);
-        reason.as_deref().is_some_and(|reason| !line.is_empty() && reason.contains(line))
-    };
-    let failed = sure.or_else(|| seen.failures.iter().rev().find(is_it));
+    let failed = cause(&seen.failures, judged.as_ref());
     if let (None, End::Late(patience)) = (failed, &seen.end) {
         let text =
             format!("no uncaught exception within {} s; it was ended", patience.as_secs_f64());

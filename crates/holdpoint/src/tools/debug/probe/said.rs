@@ -58,7 +58,7 @@ pub(super) fn judged(session: &Session) -> Option<(String, Option<String>)> {
     Some((verdict, reason))
 }
 
-fn has_failed(verdict: &str) -> bool {
+pub(super) fn has_failed(verdict: &str) -> bool {
     ["failed", "FAILED", "error", "failing"].iter().any(|it| verdict.contains(it))
 }
 

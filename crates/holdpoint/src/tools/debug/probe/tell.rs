@@ -103,7 +103,14 @@ fn counted(
         each.push((planned.label.as_str(), found, wanted));
     }
     if let [(_, found, wanted)] = each.as_slice() {
-        return (vec![format!("{found} of {wanted}")], missed);
+        let is_first = plan.places.iter().all(|it| it.want == Want::First(1));
+        // There may be more; nobody looked.
+        let count = if is_first && *found == 1 {
+            "first hit".to_owned()
+        } else {
+            format!("{found} of {wanted}")
+        };
+        return (vec![count], missed);
     }
     let counts = match each.iter().all(|(_, found, wanted)| found == wanted) {
         true if each.is_empty() => Vec::new(),

@@ -18,6 +18,8 @@ fn pytest(lines: &[&str]) -> Option<String> {
     let at = lines.iter().position(|it| it.starts_with("E  "))?;
     let rest = lines.get(at..)?;
     let said = rest.first()?.strip_prefix('E')?.trim();
+    let difference = difference(rest).filter(|_| said.contains("..."));
+    let said = difference.unwrap_or(said);
     let place = rest.iter().find_map(|line| {
         let (place, kind) = line.split_once(": ")?;
         let (file, number) = place.rsplit_once(':')?;
@@ -29,6 +31,17 @@ fn pytest(lines: &[&str]) -> Option<String> {
         Some((place, kind)) => Some(format!("{place} {kind}: {said}")),
         None => Some(said.to_owned()),
     }
+}
+
+/// Where both sides are cut they often look alike; what differs is said below.
+fn difference<'a>(report: &[&'a str]) -> Option<&'a str> {
+    let mut said = report.iter().map_while(|it| it.strip_prefix('E')).map(str::trim);
+    let begins = ["At index ", "Left contains ", "Right contains "];
+    let heads = ["Differing items:", "Extra items in the "];
+    said.clone().find(|it| begins.iter().any(|begin| it.starts_with(begin))).or_else(|| {
+        said.find(|it| heads.iter().any(|head| it.starts_with(head)))?;
+        said.next()
+    })
 }
 
 /// `File "/home/me/test_a.py", line 8, in test_total`, and below it `AssertionError: 3 != 4`
@@ -113,6 +126,16 @@ mod tests {
         check(
             "E       assert 3 == 4\nE        +  where 3 = total([1, 2])\n\ntests/test_cart.py:7: AssertionError",
             Some("tests/test_cart.py:7 AssertionError: assert 3 == 4"),
+        );
+        check(
+            "E       assert [(1, 'a...(9, 'b')] == [(1, 'a...(9, 'b')]\nE         \n\
+             E         At index 3 diff: 'c' != 'd'\n\ntests/test_cart.py:7: AssertionError",
+            Some("tests/test_cart.py:7 AssertionError: At index 3 diff: 'c' != 'd'"),
+        );
+        check(
+            "E       AssertionError: assert {'a': 1,...} == {'a': 2,...}\nE         Differing items:\n\
+             E         {'a': 1} != {'a': 2}\n\ntests/test_cart.py:7: AssertionError",
+            Some("tests/test_cart.py:7 AssertionError: {'a': 1} != {'a': 2}"),
         );
         check(
             "FAIL: test_total\nTraceback (most recent call last):\n  File \"/home/me/tests/test_a.py\", line 5, in \

@@ -1,4 +1,4 @@
-//! A program under the stand-in of the public client: a new connection for each request, `localhost`,
+//! A program under the stand-in of the cideldill client: a new connection for each request, `localhost`,
 //! and its end on any status of 400 or more. Every row of the action table, decided by a person over
 //! REST and by an agent over MCP on the same pause.
 
@@ -35,7 +35,7 @@ fn calls_run_and_are_recorded() {
     let (_process, wire, mut shop) = serve();
     assert_eq!(shop.run("add(2, 3)"), "= 5");
     assert_eq!(shop.run("identity([1] * 3)"), "= [1, 1, 1]");
-    // B1: the same fresh object twice.
+    // The same fresh object twice.
     assert_eq!(shop.run("(lambda x: add(x, x))([7])"), "= [7, 7]");
     assert_eq!(shop.run("fail('no pens')"), "raised ValueError no pens");
     assert_eq!(shop.run("greet('you', greeting='hi')"), "= 'hi, you'");
@@ -56,7 +56,7 @@ fn calls_run_and_are_recorded() {
     let failed = &calls[1];
     assert_eq!(failed["exception"]["args"], json!(["no pens"]));
     assert!(failed["exception"]["traceback"].as_str().unwrap().contains("raise ValueError"));
-    // B2: neither the registrations' phantoms nor the calls' own are there.
+    // Neither the registrations' phantoms nor the calls' own are there.
     let events = wire.get("/api/calls?kind=event");
     assert_eq!(events["total_count"], 7, "{events}");
     assert_eq!(shop.end(), Some(0));
@@ -106,7 +106,7 @@ fn a_program_pauses_before_and_after() {
     assert_eq!(after["call_data"]["pretty_result"], "40");
     decide(&wire, json!({ "action": "skip", "fake_result": 1 }));
     assert_eq!(shop.line(), "= 40");
-    // B3: the exception propagates at once, the pause is there to be looked at.
+    // The exception propagates at once, the pause is there to be looked at.
     shop.begin("fail('x')");
     decide(&wire, json!({}));
     assert_eq!(shop.line(), "raised ValueError x");
@@ -161,7 +161,7 @@ fn expressions_are_evaluated_in_the_paused_program() {
     assert_eq!(shop.end(), Some(0));
 }
 
-/// The description that the public client sends in place of an object is read, not called.
+/// The description that the cideldill client sends in place of an object is read, not called.
 #[test]
 fn an_object_that_does_not_pickle_is_described() {
     let (_process, wire, mut shop) = serve();
@@ -178,7 +178,7 @@ fn an_object_that_does_not_pickle_is_described() {
     assert!(wire.get(&format!("/api/objects/{cid}"))["repr"].as_str().unwrap().contains("Socket"));
 }
 
-/// B17: calls made again from the same line are each inside their own caller.
+/// Calls made again from the same line are each inside their own caller.
 #[test]
 fn the_tree_knows_who_called_whom() {
     let (_process, wire, mut shop) = serve();

@@ -1,18 +1,23 @@
-//! `docs/seed-tests.md` names a test for each of seed 000's 135, and for each bug of the original that is not to
-//! come back; `docs/seed-004-tests.md` some for each scenario of seed 004. Each of them exists.
+//! `docs/contract/calls.md` names a test for each thing that is asked about calls, and for each fault that is not
+//! to come back; `docs/contract/hits.md` some for each scenario of hits. Each of them exists.
 
 use std::path::Path;
 
-const TABLE: &str = include_str!("../../../../docs/seed-tests.md");
-const SCENARIOS: &str = include_str!("../../../../docs/seed-004-tests.md");
+const TABLE: &str = include_str!("../../../../docs/contract/calls.md");
+const SCENARIOS: &str = include_str!("../../../../docs/contract/hits.md");
 
-/// The rows of both tables: number, what it is about, ours.
+/// The rows of both tables: number, test.
 fn rows() -> Vec<(&'static str, &'static str)> {
+    rows_of(TABLE)
+}
+
+fn rows_of(text: &'static str) -> Vec<(&'static str, &'static str)> {
     let cells = |line: &'static str| {
         let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
-        Some((cells.next()?, cells.nth(1)?.strip_prefix('`')?.strip_suffix('`')?))
+        let number = cells.next().filter(|it| it.parse::<u32>().is_ok())?;
+        Some((number, cells.nth(1)?.strip_prefix('`')?.strip_suffix('`')?))
     };
-    TABLE.lines().filter_map(cells).collect()
+    text.lines().filter_map(cells).collect()
 }
 
 /// Where a test is, and how its source begins.
@@ -28,9 +33,13 @@ fn source(file: &str, name: &str) -> (String, String) {
 }
 
 #[test]
-fn every_test_of_the_seed_has_one() {
-    let numbers: Vec<usize> = rows().iter().filter_map(|row| row.0.parse().ok()).collect();
-    assert_eq!(numbers, (1..=135).collect::<Vec<_>>());
+fn everything_that_is_asked_has_a_test() {
+    let (asked, faults) = TABLE.split_once("## Faults").unwrap_or_default();
+    let numbers = |part: &'static str| -> Vec<usize> {
+        rows_of(part).iter().filter_map(|row| row.0.parse().ok()).collect()
+    };
+    assert_eq!(numbers(asked), (1..=135).collect::<Vec<_>>());
+    assert_eq!(numbers(faults).len(), 29);
 }
 
 #[test]
@@ -44,7 +53,7 @@ fn every_test_that_is_named_exists() {
     }
 }
 
-/// What seed 004 has: its stories' scenarios, edge cases, requirements and criteria.
+/// The stories' scenarios, edge cases, requirements and measures.
 fn scenarios() -> Vec<String> {
     let stories = [(1, 3), (2, 4), (3, 4), (4, 4), (5, 2)];
     let scenario = |(story, count)| (1..=count).map(move |it: i32| format!("{story}.{it}"));
@@ -62,14 +71,14 @@ fn scenarios() -> Vec<String> {
 }
 
 #[test]
-fn every_scenario_of_seed_004_is_heard_over_every_transport() {
+fn every_scenario_of_hits_is_heard_over_every_transport() {
     let cells = |line: &'static str| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ");
     let rows: Vec<(&str, &str)> =
-        SCENARIOS.lines().filter_map(cells).filter(|(seed, _)| *seed != "seed").collect();
-    let named: Vec<&str> = rows.iter().map(|(seed, _)| *seed).collect();
+        SCENARIOS.lines().filter_map(cells).filter(|(number, _)| *number != "#").collect();
+    let named: Vec<&str> = rows.iter().map(|(number, _)| *number).collect();
     assert_eq!(named, scenarios());
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");
-    for (seed, rest) in rows {
+    for (number, rest) in rows {
         let (_, tests) = rest.rsplit_once(" | ").unwrap_or_default();
         let mut is_heard = false;
         for test in tests.split(", ") {
@@ -77,11 +86,11 @@ fn every_scenario_of_seed_004_is_heard_over_every_transport() {
             let path = folder.join(format!("{file}.rs"));
             let source = std::fs::read_to_string(path).unwrap_or_default();
             let start = format!("#[test]\nfn {function}() {{");
-            assert!(source.contains(&start), "{seed}: no test {test}");
+            assert!(source.contains(&start), "{number}: no test {test}");
             // A stage is one server heard over all three; `wait.rs` has its own listeners.
             is_heard |= source.contains("stage::{BOTH,")
                 || (source.contains("Listener::sse") && source.contains("Listener::http"));
         }
-        assert!(is_heard, "{seed}: nobody listens in {tests}");
+        assert!(is_heard, "{number}: nobody listens in {tests}");
     }
 }
