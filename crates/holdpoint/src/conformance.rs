@@ -33,7 +33,7 @@ use rmcp::{
     task_manager::TaskManager,
 };
 
-pub(crate) use self::fixture::Wire;
+pub(crate) use self::fixture::Received;
 use crate::{
     app::App,
     catalogue::Catalogue,

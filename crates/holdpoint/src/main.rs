@@ -9,6 +9,7 @@ mod cmd;
 mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
+mod delivery;
 mod home;
 mod http;
 mod mcp;
@@ -16,7 +17,6 @@ mod out;
 mod root;
 mod serve;
 mod servers;
-mod told;
 mod tool;
 mod tools;
 

@@ -6,6 +6,7 @@
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
 pub(crate) mod agents;
+mod bounded;
 mod exact;
 pub(crate) mod http;
 mod news;
@@ -16,7 +17,6 @@ pub(crate) mod resources;
 pub(crate) mod sse;
 pub(crate) mod stdio;
 mod unread;
-mod wire;
 
 use std::{
     borrow::Cow,
@@ -52,7 +52,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{App, VERSION},
-    clients::{Guard, Transport},
+    clients::{Presence, Transport},
     root::{self, Root},
     tool::{self, Caller, Meta, Reply, Shape},
 };
@@ -86,7 +86,7 @@ pub(crate) struct Handler {
     app: App,
     transport: Transport,
     /// Set when the client names itself. A single stateless HTTP request never does.
-    client: OnceLock<Guard>,
+    client: OnceLock<Presence>,
     root: Root,
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
@@ -182,7 +182,7 @@ impl Handler {
         )]
         request: &CallToolRequestParams,
     ) -> Caller {
-        let who = self.client.get().map(Guard::client);
+        let who = self.client.get().map(Presence::client);
         let named = || context.client_info().map(|info| info.name);
         let by = who.map(|client| client.name.clone()).or_else(named).unwrap_or_default();
         Caller {
@@ -197,7 +197,7 @@ impl Handler {
             gone: self.gone.clone(),
             progress: context.meta.get_progress_token().map(|token| (context.peer.clone(), token)),
             #[cfg(feature = "conformance")]
-            wire: crate::conformance::Wire::new(context, request),
+            received: crate::conformance::Received::new(context, request),
         }
     }
 
@@ -256,7 +256,7 @@ impl ServerHandler for Handler {
     ) -> Result<InitializeResult, ErrorData> {
         if self.app.clients.count() >= limits::CLIENTS {
             let many = format!("{} clients are connected already", limits::CLIENTS);
-            return Err(wire_error(Failure::new(Code::Busy, many).hint("close one first")));
+            return Err(protocol_error(Failure::new(Code::Busy, many).hint("close one first")));
         }
         let mut agreed = self.negotiate_initialize(&request)?;
         let mut info = request;
@@ -342,7 +342,7 @@ impl ServerHandler for Handler {
         self.meet(&context);
         let contents = guarded(Box::pin(resources::read(&self.app, &request.uri))).await;
         let contents =
-            contents.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))?;
+            contents.map_err(|it| protocol_error(self.app.catalogue.mentions.failure(it)))?;
         Ok(ReadResourceResult::new(contents).into())
     }
 
@@ -351,9 +351,9 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        resources::find(&self.app, &request.uri).map_err(wire_error)?;
+        resources::find(&self.app, &request.uri).map_err(protocol_error)?;
         let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
-        wishes.subscribe(request.uri).map_err(wire_error)
+        wishes.subscribe(request.uri).map_err(protocol_error)
     }
 
     async fn unsubscribe(
@@ -415,7 +415,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.meet(&context);
         let got = guarded(Box::pin(prompts::get(&self.app, request))).await;
-        got.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))
+        got.map_err(|it| protocol_error(self.app.catalogue.mentions.failure(it)))
     }
 
     async fn complete(
@@ -424,7 +424,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         self.meet(&context);
-        prompts::complete(&self.app, &request).map_err(wire_error)
+        prompts::complete(&self.app, &request).map_err(protocol_error)
     }
 
     /// The SDK would answer with the whole name, however long.
@@ -473,7 +473,7 @@ async fn guarded<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T,
 }
 
 /// Requests other than tool calls fail by the protocol's own errors.
-fn wire_error(failure: Failure) -> ErrorData {
+fn protocol_error(failure: Failure) -> ErrorData {
     let code = match failure.code {
         Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
         code if code.blame() == Blame::Caller => ErrorCode::INVALID_PARAMS,

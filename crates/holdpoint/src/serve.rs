@@ -192,7 +192,7 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
         callpoints.close().await;
     }
     let farewell = async {
-        app.told.everyone(last.max(app.engine.log.head())).await;
+        app.delivery.everyone(last.max(app.engine.log.head())).await;
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}
     };

@@ -3,8 +3,8 @@
 //! It starts a real server (this binary again), connects to it as a real MCP client over stdio, and plays
 //! its scenes. Adding one is its file and its line in [`SCENES`].
 
+mod arrival;
 mod call;
-mod door;
 mod line;
 mod stage;
 mod trace;
@@ -35,7 +35,7 @@ struct Scene {
     play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
 }
 
-const SCENES: &[Scene] = &[door::SCENE, line::SCENE, trace::SCENE, call::SCENE];
+const SCENES: &[Scene] = &[arrival::SCENE, line::SCENE, trace::SCENE, call::SCENE];
 
 impl Command for Demo {
     const NAME: &'static str = "demo";

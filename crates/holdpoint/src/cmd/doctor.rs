@@ -16,7 +16,7 @@ use std::{io::Write, process::ExitCode};
 use anyhow::{Context as _, Result};
 
 use super::Command;
-use super::setup::places::Places;
+use super::setup::whereabouts::Whereabouts;
 use crate::config::{Config, Settings};
 
 /// Say what was found on this machine, what is missing, and the command that fixes it
@@ -53,7 +53,7 @@ const CHECKS: &[Check] = &[
 
 /// The machine that is looked at.
 struct Machine {
-    places: Places,
+    whereabouts: Whereabouts,
     version: &'static str,
     port: u16,
 }
@@ -81,9 +81,9 @@ struct Finding {
 
 /// Looks at everything and reports. False means that something needed is missing.
 fn run(out: &mut dyn Write) -> Result<bool> {
-    let places = Places::of_this_process()?;
+    let whereabouts = Whereabouts::of_this_process()?;
     let machine =
-        Machine { places, version: env!("CARGO_PKG_VERSION"), port: Settings::default().port };
+        Machine { whereabouts, version: env!("CARGO_PKG_VERSION"), port: Settings::default().port };
     examine(&machine, CHECKS, out)
 }
 
@@ -156,11 +156,11 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::cmd::setup::places::tests::places_in;
+    use crate::cmd::setup::whereabouts::tests::whereabouts_in;
 
     /// A machine inside `root`. No server listens on its port.
     pub(super) fn machine_in(root: &Path) -> Machine {
-        Machine { places: places_in(root), version: "1.2.3", port: free_port() }
+        Machine { whereabouts: whereabouts_in(root), version: "1.2.3", port: free_port() }
     }
 
     /// A free port that no other test gets: below the range that systems hand out, and each time another one.
@@ -260,11 +260,11 @@ mod tests {
     fn every_check_answers_on_an_empty_machine() {
         let root = tempfile::tempdir().unwrap();
         let mut machine = machine_in(root.path());
-        machine.places.search_path = None;
+        machine.whereabouts.search_path = None;
         let mut out = Vec::new();
         assert!(examine(&machine, CHECKS, &mut out).unwrap(), "{}", String::from_utf8_lossy(&out));
 
-        machine.places.home = None;
+        machine.whereabouts.home = None;
         assert!(!examine(&machine, CHECKS, &mut out).unwrap(), "{}", String::from_utf8_lossy(&out));
     }
 }

@@ -5,12 +5,12 @@
 //! With `--skill` it writes the skill where the agent reads skills.
 //! It never starts the agent, and it never changes a file that it does not fully understand.
 
-pub(crate) mod clients;
+pub(crate) mod agents;
 pub(crate) mod file;
 mod link;
 pub(crate) mod merge;
-pub(crate) mod places;
 mod skill;
+pub(crate) mod whereabouts;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,16 +22,16 @@ use serde_json::Value;
 use super::Command;
 use crate::config::Config;
 
-use self::clients::{Client, Own, Scope};
+use self::agents::{Agent, Own, Scope};
 use self::merge::{ARGUMENTS, Entry, Merged, Refusal};
-use self::places::{PROGRAM, Places, Platform};
+use self::whereabouts::{PROGRAM, Platform, Whereabouts};
 
 /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
 #[derive(clap::Parser)]
 pub(crate) struct Setup {
     /// The agent
-    #[arg(value_parser = clients::parser())]
-    agent: &'static Client,
+    #[arg(value_parser = agents::parser())]
+    agent: &'static Agent,
     /// Merge into the agent's configuration file, keeping what is there, with a backup
     #[arg(long)]
     write: bool,
@@ -45,7 +45,7 @@ impl Command for Setup {
 
     fn run(self, _: Config) -> Result<ExitCode> {
         let wish = Wish { write: self.write, skill: self.skill };
-        run_in(&Places::of_this_process()?, self.agent, wish, &mut std::io::stdout())?;
+        run_in(&Whereabouts::of_this_process()?, self.agent, wish, &mut std::io::stdout())?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -58,15 +58,20 @@ struct Wish {
 }
 
 /// The configuration for an agent, ready to paste.
-pub(crate) fn snippet(client: &str) -> Result<String> {
-    Plan::new(&Places::of_this_process()?, Client::named(client)?)?.snippet()
+pub(crate) fn snippet(agent: &str) -> Result<String> {
+    Plan::new(&Whereabouts::of_this_process()?, Agent::named(agent)?)?.snippet()
 }
 
 /// Prints the configuration for an agent, or merges it into the agent's file.
-fn run_in(places: &Places, client: &'static Client, wish: Wish, out: &mut dyn Write) -> Result<()> {
+fn run_in(
+    whereabouts: &Whereabouts,
+    agent: &'static Agent,
+    wish: Wish,
+    out: &mut dyn Write,
+) -> Result<()> {
     // Before anything is written: half of what was asked for would be nobody's wish.
-    let skill = wish.skill.then(|| skill_path(places, client)).transpose()?;
-    let plan = Plan::new(places, client)?;
+    let skill = wish.skill.then(|| skill_path(whereabouts, agent)).transpose()?;
+    let plan = Plan::new(whereabouts, agent)?;
     match (wish.write, &skill) {
         (true, _) => plan.write(out)?,
         (false, None) => plan.show(out)?,
@@ -78,19 +83,19 @@ fn run_in(places: &Places, client: &'static Client, wish: Wish, out: &mut dyn Wr
     Ok(())
 }
 
-fn skill_path(places: &Places, client: &Client) -> Result<PathBuf> {
-    let skills = client.skills.ok_or_else(|| {
+fn skill_path(whereabouts: &Whereabouts, agent: &Agent) -> Result<PathBuf> {
+    let skills = agent.skills.ok_or_else(|| {
         anyhow!(
             "{} reads no skills from a folder\nhint: leave --skill out; the server's own instructions say the same in short",
-            client.title
+            agent.title
         )
     })?;
-    Ok(skill::path(&skills(places)?))
+    Ok(skill::path(&skills(whereabouts)?))
 }
 
 /// One agent on this machine, with everything that depends on the machine worked out.
 struct Plan {
-    client: &'static Client,
+    agent: &'static Agent,
     platform: Platform,
     file: PathBuf,
     /// Whole, since agents often do not see the shell's PATH.
@@ -108,18 +113,18 @@ enum Outcome {
 }
 
 impl Plan {
-    fn new(places: &Places, client: &'static Client) -> Result<Self> {
+    fn new(whereabouts: &Whereabouts, agent: &'static Agent) -> Result<Self> {
         Ok(Self {
-            client,
-            platform: places.platform,
-            file: (client.file)(places)?,
-            command: places.own_path()?,
-            also: places.own_command().ok().filter(|command| command == PROGRAM),
+            agent,
+            platform: whereabouts.platform,
+            file: (agent.file)(whereabouts)?,
+            command: whereabouts.own_path()?,
+            also: whereabouts.own_command().ok().filter(|command| command == PROGRAM),
         })
     }
 
     fn merge(&self, text: &str) -> Result<Merged> {
-        let Client { format, key, fields, .. } = self.client;
+        let Agent { format, key, fields, .. } = self.agent;
         let entry = Entry { command: &self.command, also: self.also.as_deref(), fields };
         format.merge(text, key, &entry).map_err(|refusal| untouched(&self.file, &refusal))
     }
@@ -133,17 +138,17 @@ impl Plan {
     }
 
     fn show(&self, out: &mut dyn Write) -> Result<()> {
-        let Client { name, title, scope, .. } = self.client;
+        let Agent { name, title, scope, .. } = self.agent;
         let whose = match scope {
             Scope::Project => "for this folder",
             Scope::User => "for every folder",
         };
         writeln!(out, "{title} reads this from {}, {whose}:\n", self.file.display())?;
         writeln!(out, "{}", self.snippet()?)?;
-        if let Some(own) = self.client.own_command {
+        if let Some(own) = self.agent.own_command {
             writeln!(out, "The same by its own command:\n\n  {}\n", self.own_command(own))?;
         }
-        if let Some(link) = self.client.link {
+        if let Some(link) = self.agent.link {
             writeln!(out, "The same by a link:\n\n  {}\n", link.to(&self.entry()))?;
         }
         writeln!(out, "To merge it into the file: holdpoint setup {name} --write")?;
@@ -152,7 +157,7 @@ impl Plan {
 
     /// The entry as JSON, whatever language the agent's file is written in.
     fn entry(&self) -> Value {
-        entry(self.client, &self.command)
+        entry(self.agent, &self.command)
     }
 
     fn own_command(&self, own: Own) -> String {
@@ -180,7 +185,7 @@ impl Plan {
             }
             Outcome::UpToDate => return Ok(writeln!(out, "already up to date: {file}")?),
         };
-        writeln!(out, "{report}\nnext: {}", self.client.next_step)?;
+        writeln!(out, "{report}\nnext: {}", self.agent.next_step)?;
         self.note(out)
     }
 
@@ -200,7 +205,7 @@ impl Plan {
 
     /// A path of this machine in a file that others share deserves a word.
     fn note(&self, out: &mut dyn Write) -> Result<()> {
-        if self.client.scope == Scope::Project {
+        if self.agent.scope == Scope::Project {
             writeln!(
                 out,
                 "note: the command is a path of this machine; to share the file, write `{PROGRAM}` instead and put it on `PATH`"
@@ -211,9 +216,9 @@ impl Plan {
 }
 
 /// An agent's entry for us that starts `command`.
-fn entry(client: &Client, command: &str) -> Value {
-    let entry = Entry { command, also: None, fields: client.fields };
-    let fields = client.fields.iter().map(|it| (it.name.to_owned(), it.wanted(&entry)));
+fn entry(agent: &Agent, command: &str) -> Value {
+    let entry = Entry { command, also: None, fields: agent.fields };
+    let fields = agent.fields.iter().map(|it| (it.name.to_owned(), it.wanted(&entry)));
     Value::Object(fields.collect())
 }
 

@@ -134,26 +134,26 @@ fn show(result: &CallToolResult, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct Found {
+struct Destination {
     url: String,
     /// Where the server takes relative paths from, when that is known.
     folder: Option<std::path::PathBuf>,
 }
 
 /// The given server, else the one that runs for this folder, else a new one.
-async fn find(url: Option<&str>, here: &Path, idle: Duration) -> anyhow::Result<Found> {
+async fn find(url: Option<&str>, here: &Path, idle: Duration) -> anyhow::Result<Destination> {
     if let Some(url) = url {
         let bare = url.trim_end_matches('/').trim_end_matches("/mcp");
-        return Ok(Found { url: bare.to_owned(), folder: None });
+        return Ok(Destination { url: bare.to_owned(), folder: None });
     }
     let running = servers::running();
     let known = servers::choose(&running, here, &servers::project(here)).cloned();
     let server = match (known, unentered(&running)) {
         (Some(server), _) => server,
-        (None, Some(url)) => return Ok(Found { url, folder: None }),
+        (None, Some(url)) => return Ok(Destination { url, folder: None }),
         (None, None) => start::find_or_start(here, idle).await?,
     };
-    Ok(Found { url: server.url(), folder: Some(server.folder) })
+    Ok(Destination { url: server.url(), folder: Some(server.folder) })
 }
 
 /// A server that wrote its port and did not enter itself: an older one, or one that could not.

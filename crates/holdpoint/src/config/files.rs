@@ -26,11 +26,11 @@ enum Whose {
 /// What the files say, the weightier last.
 #[derive(Default)]
 pub(super) struct Files {
-    said: Vec<Said>,
+    lines: Vec<Line>,
     pub(super) paths: Vec<(PathBuf, bool)>,
 }
 
-struct Said {
+struct Line {
     option: &'static Opt,
     values: Vec<String>,
     source: Source,
@@ -52,8 +52,8 @@ impl Files {
     }
 
     pub(super) fn get(&self, option: &Opt) -> Option<(Vec<String>, Source)> {
-        let said = self.said.iter().rfind(|said| said.option.name == option.name)?;
-        Some((said.values.clone(), said.source.clone()))
+        let line = self.lines.iter().rfind(|line| line.option.name == option.name)?;
+        Some((line.values.clone(), line.source.clone()))
     }
 
     fn add(&mut self, path: PathBuf, whose: Whose) -> anyhow::Result<()> {
@@ -82,7 +82,7 @@ impl Files {
                 .map_err(|problem| anyhow::anyhow!("{shown}:{line}: {problem}"))?;
             let source = Source::File { path: path.to_owned(), line };
             let (option, values) = values;
-            self.said.push(Said { option, values, source });
+            self.lines.push(Line { option, values, source });
         }
         Ok(())
     }
@@ -200,12 +200,12 @@ mod tests {
         let mut files = Files::default();
         let told = match files.take(Path::new("/a/config.toml"), whose, text) {
             Ok(()) => {
-                let lines = files.said.iter().map(|said| {
+                let lines = files.lines.iter().map(|line| {
                     format!(
                         "{} = {} from {}\n",
-                        said.option.key(),
-                        said.values.join(" + "),
-                        said.source
+                        line.option.key(),
+                        line.values.join(" + "),
+                        line.source
                     )
                 });
                 lines.collect()

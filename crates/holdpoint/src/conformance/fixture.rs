@@ -60,7 +60,7 @@ pub(super) fn content(blocks: Vec<ContentBlock>) -> CallToolResponse {
 
 /// The request as it came, carried past the tool boundary.
 #[derive(Clone)]
-pub(crate) struct Wire(Option<Client>);
+pub(crate) struct Received(Option<Client>);
 
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -73,12 +73,12 @@ pub(crate) struct Client {
     protocol: Option<ProtocolVersion>,
 }
 
-impl Wire {
+impl Received {
     pub(crate) fn new(
         context: &RequestContext<RoleServer>,
         request: &CallToolRequestParams,
-    ) -> Wire {
-        Wire(Some(Client {
+    ) -> Received {
+        Received(Some(Client {
             peer: context.peer.clone(),
             meta: context.meta.clone(),
             capabilities: context.client_capabilities().unwrap_or_default(),
@@ -88,16 +88,16 @@ impl Wire {
         }))
     }
 
-    /// A call that came by no wire.
+    /// A call that came from no client.
     #[cfg(test)]
-    pub(crate) fn absent() -> Wire {
-        Wire(None)
+    pub(crate) fn absent() -> Received {
+        Received(None)
     }
 }
 
 impl Scope for Client {
     async fn enter(call: &Call) -> Result<Self, Failure> {
-        call.wire.0.clone().ok_or_else(|| Failure::internal("this call came by no wire"))
+        call.received.0.clone().ok_or_else(|| Failure::internal("this call came from no client"))
     }
 }
 

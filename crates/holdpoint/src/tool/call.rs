@@ -36,7 +36,7 @@ pub(crate) struct Caller {
     pub(crate) progress: Option<(Peer<RoleServer>, ProgressToken)>,
     /// The request as it came, for the conformance suite's fixtures.
     #[cfg(feature = "conformance")]
-    pub(crate) wire: crate::conformance::Wire,
+    pub(crate) received: crate::conformance::Received,
 }
 
 /// What a tool's body gets beside its parameters.
@@ -52,7 +52,7 @@ pub(crate) struct Call {
     progress: Option<(Peer<RoleServer>, ProgressToken)>,
     doing: Doing,
     #[cfg(feature = "conformance")]
-    pub(crate) wire: crate::conformance::Wire,
+    pub(crate) received: crate::conformance::Received,
 }
 
 /// What the tool is waiting for right now, in its own words.
@@ -71,7 +71,7 @@ impl Call {
             progress: caller.progress,
             doing: Doing::default(),
             #[cfg(feature = "conformance")]
-            wire: caller.wire,
+            received: caller.received,
         }
     }
 

@@ -123,7 +123,7 @@ impl Entry {
         }
     }
 
-    /// The same, for a key that outlives nothing.
+    /// The same, to be kept: a name of ours is not copied for it.
     pub(crate) fn key(&self) -> Cow<'static, str> {
         self.name.clone()
     }

@@ -93,9 +93,9 @@ impl Tool for Puppet {
 /// Never lets anybody in.
 struct Closed;
 
-struct Door;
+struct Shut;
 
-impl Scope for Door {
+impl Scope for Shut {
     async fn enter(_: &Call) -> Result<Self, Failure> {
         Err(Failure::new(Code::NotFound, "no session is live").hint("start one"))
     }
@@ -106,11 +106,11 @@ impl Tool for Closed {
     const FAMILY: &'static Family = &PUPPET;
     const ABOUT: &'static str = "Cannot be reached.";
     const EFFECT: Effect = Effect::Sets;
-    type Scope = Door;
+    type Scope = Shut;
     type Params = Nothing;
 
-    async fn run(_: Door, _: Nothing, _: Call) -> Result<Reply, Failure> {
-        Err(Failure::internal("the door was open"))
+    async fn run(_: Shut, _: Nothing, _: Call) -> Result<Reply, Failure> {
+        Err(Failure::internal("it was not shut"))
     }
 }
 
@@ -187,7 +187,7 @@ impl Stage {
             gone: CancellationToken::new(),
             progress: None,
             #[cfg(feature = "conformance")]
-            wire: crate::conformance::Wire::absent(),
+            received: crate::conformance::Received::absent(),
         };
         let Value::Object(arguments) = arguments else { panic!("not an object") };
         call(&mounted.entry, mounted.schema(), caller, arguments).await

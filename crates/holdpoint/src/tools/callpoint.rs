@@ -1,4 +1,4 @@
-//! Intercepted functions, by the tools of seed 000: their names, parameters, results and errors, in JSON.
+//! Intercepted functions, by the tools of the contract of calls: their names, parameters, results and errors, in JSON.
 //! `breakpoint_remove` is theirs too, and lives with the line breakpoints'.
 
 pub(crate) mod add;

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use super::{Finding, Machine, Status};
-use crate::cmd::setup::clients::{CLIENTS, Client};
+use crate::cmd::setup::agents::{AGENTS, Agent};
 use crate::cmd::setup::file;
-use crate::cmd::setup::merge::Known;
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::merge::Standing;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) fn configurations(machine: &Machine) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut absent = Vec::new();
-    for client in CLIENTS {
-        match examine(client, &machine.places) {
+    for agent in AGENTS {
+        match examine(agent, &machine.whereabouts) {
             Some(finding) => findings.push(finding),
-            None => absent.push(client.title),
+            None => absent.push(agent.title),
         }
     }
     if !absent.is_empty() {
@@ -24,58 +24,61 @@ pub(super) fn configurations(machine: &Machine) -> Vec<Finding> {
 }
 
 /// What is to be said of an agent; nothing of one that is not here.
-fn examine(client: &Client, places: &Places) -> Option<Finding> {
+fn examine(agent: &Agent, whereabouts: &Whereabouts) -> Option<Finding> {
     let files: Vec<PathBuf> =
-        (client.file)(places).ok().into_iter().chain((client.other_file)(places)).collect();
+        (agent.file)(whereabouts).ok().into_iter().chain((agent.other_file)(whereabouts)).collect();
     for file in &files {
-        match look(client, file) {
-            Ok(Known::Absent) => {}
-            Ok(Known::Command(command)) => {
-                return Some(describe_entry(client, places, file, &command));
+        match look(agent, file) {
+            Ok(Standing::Absent) => {}
+            Ok(Standing::Command(command)) => {
+                return Some(describe_entry(agent, whereabouts, file, &command));
             }
-            Ok(Known::OtherWay) => return Some(knows(client, file)),
+            Ok(Standing::OtherWay) => return Some(knows(agent, file)),
             Err(why) => {
                 let detail = format!("has a configuration we cannot read: {why}");
-                return Some(Finding::new(Status::Warning, client.title, detail));
+                return Some(Finding::new(Status::Warning, agent.title, detail));
             }
         }
     }
-    if !client.is_installed(places) {
+    if !agent.is_installed(whereabouts) {
         return None;
     }
     let places_looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let detail = format!("does not know Holdpoint (looked in {})", places_looked.join(" and "));
-    Some(Finding::new(Status::Missing, client.title, detail).with_fix(setup_command(client)))
+    Some(Finding::new(Status::Missing, agent.title, detail).with_fix(setup_command(agent)))
 }
 
-fn look(client: &Client, file: &Path) -> Result<Known, String> {
+fn look(agent: &Agent, file: &Path) -> Result<Standing, String> {
     let Some(text) = file::read(file).map_err(|error| first_line(&error.to_string()))? else {
-        return Ok(Known::Absent);
+        return Ok(Standing::Absent);
     };
-    client
+    agent
         .format
-        .look(&text, client.key, client.fields)
+        .look(&text, agent.key, agent.fields)
         .map_err(|refusal| format!("{}: {}", file.display(), refusal.what))
 }
 
 /// An entry is worth as much as the command in it.
-fn describe_entry(client: &Client, places: &Places, file: &Path, command: &str) -> Finding {
+fn describe_entry(agent: &Agent, whereabouts: &Whereabouts, file: &Path, command: &str) -> Finding {
     let path = Path::new(command);
-    let leads_somewhere =
-        if path.is_absolute() { path.is_file() } else { places.find_program(command).is_some() };
+    let leads_somewhere = if path.is_absolute() {
+        path.is_file()
+    } else {
+        whereabouts.find_program(command).is_some()
+    };
     if leads_somewhere {
-        return knows(client, file);
+        return knows(agent, file);
     }
     let detail = format!("starts `{command}`, which is not there (says {})", file.display());
-    Finding::new(Status::Warning, client.title, detail).with_fix(setup_command(client))
+    Finding::new(Status::Warning, agent.title, detail).with_fix(setup_command(agent))
 }
 
-fn knows(client: &Client, file: &Path) -> Finding {
-    Finding::new(Status::Ok, client.title, format!("knows Holdpoint, by {}", file.display()))
+fn knows(agent: &Agent, file: &Path) -> Finding {
+    Finding::new(Status::Ok, agent.title, format!("knows Holdpoint, by {}", file.display()))
 }
 
-fn setup_command(client: &Client) -> String {
-    format!("holdpoint setup {} --write", client.name)
+fn setup_command(agent: &Agent) -> String {
+    format!("holdpoint setup {} --write", agent.name)
 }
 
 fn first_line(text: &str) -> String {
@@ -88,7 +91,7 @@ mod tests {
 
     use super::super::tests::{machine_in, report};
     use super::*;
-    use crate::cmd::setup::places::tests::add_program;
+    use crate::cmd::setup::whereabouts::tests::add_program;
 
     /// What is said about all agents on a machine with these files.
     #[track_caller]

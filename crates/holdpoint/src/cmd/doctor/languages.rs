@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::process::{self, Answer};
 use super::{Finding, Machine, Status};
-use crate::cmd::setup::places::Platform;
+use crate::cmd::setup::whereabouts::Platform;
 
 /// Older lines of Node.js are no longer mended by their makers.
 const NODE_MAJOR_MIN: u32 = 20;
@@ -13,11 +13,11 @@ const NODE_MAJOR_MIN: u32 = 20;
 const IMPORT_DEBUGPY: &str = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; import debugpy; print(debugpy.__version__)";
 
 pub(super) fn python(machine: &Machine) -> Vec<Finding> {
-    let name = match machine.places.platform {
+    let name = match machine.whereabouts.platform {
         Platform::Windows => "python",
         Platform::MacOs | Platform::Xdg => "python3",
     };
-    let Some(path) = machine.places.find_program(name) else {
+    let Some(path) = machine.whereabouts.find_program(name) else {
         return vec![
             not_installed(name, "Python")
                 .with_fix("install Python 3, from https://www.python.org or as a package"),
@@ -32,7 +32,7 @@ pub(super) fn python(machine: &Machine) -> Vec<Finding> {
 }
 
 pub(super) fn node(machine: &Machine) -> Vec<Finding> {
-    let Some(path) = machine.places.find_program("node") else {
+    let Some(path) = machine.whereabouts.find_program("node") else {
         return vec![not_installed("node", "JavaScript").with_fix(install_node())];
     };
     let answer = process::ask(&path, &["--version"], process::DEADLINE);
@@ -217,7 +217,7 @@ mod tests {
             .find(|path| Path::new(path).exists())
             .unwrap();
         std::os::unix::fs::symlink(real, folder.join("node")).unwrap();
-        machine.places.search_path = Some(folder.into_os_string());
+        machine.whereabouts.search_path = Some(folder.into_os_string());
         let findings = node(&machine);
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].status, Status::Warning);

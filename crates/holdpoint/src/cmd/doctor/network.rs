@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::port_owner::{self, Owner};
 use super::{Finding, Machine, Status};
 use crate::cmd::setup::file;
-use crate::cmd::setup::places::Platform;
+use crate::cmd::setup::whereabouts::Platform;
 
 /// A server on this machine accepts in microseconds, or it is stuck.
 const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
@@ -37,7 +37,7 @@ enum Server {
 pub(super) fn running_server(machine: &Machine) -> Vec<Finding> {
     // Without a home there is no port file, and the home has its own check.
     let Some(path) = port_file(machine) else { return Vec::new() };
-    vec![describe_server(find_server(machine, &path), &path, machine.places.platform)]
+    vec![describe_server(find_server(machine, &path), &path, machine.whereabouts.platform)]
 }
 
 /// The port everyone expects, or at least any port, has to be free.
@@ -50,7 +50,7 @@ pub(super) fn port(machine: &Machine) -> Vec<Finding> {
     } else {
         match is_free(port) {
             Ok(true) => Finding::new(Status::Ok, format!("port {port}"), "is free"),
-            Ok(false) => taken_port(port, port_owner::find(&machine.places, port)),
+            Ok(false) => taken_port(port, port_owner::find(&machine.whereabouts, port)),
             Err(error) => no_port(&error),
         }
     };
@@ -75,7 +75,7 @@ pub(super) fn ipv6_loopback(_machine: &Machine) -> Vec<Finding> {
 }
 
 fn port_file(machine: &Machine) -> Option<PathBuf> {
-    machine.places.holdpoint_folder().ok().map(|folder| folder.join("port"))
+    machine.whereabouts.holdpoint_folder().ok().map(|folder| folder.join("port"))
 }
 
 fn find_server(machine: &Machine, path: &Path) -> Server {
@@ -90,8 +90,10 @@ fn find_server(machine: &Machine, path: &Path) -> Server {
             Server::Unreadable { why: format!("`{}` holds no port number", path.display()) }
         }
         Ok(port) if !answers(port) => Server::Silent { port },
-        Ok(port) => match port_owner::find(&machine.places, port) {
-            Some(owner) if !is_ours(&owner, &machine.places.exe) => Server::Foreign { port, owner },
+        Ok(port) => match port_owner::find(&machine.whereabouts, port) {
+            Some(owner) if !is_ours(&owner, &machine.whereabouts.exe) => {
+                Server::Foreign { port, owner }
+            }
             Some(_) | None => Server::Running { port },
         },
     }
@@ -182,7 +184,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let machine = machine_in(root.path());
         if let Some(text) = port_file_text {
-            let folder = machine.places.holdpoint_folder().unwrap();
+            let folder = machine.whereabouts.holdpoint_folder().unwrap();
             std::fs::create_dir(&folder).unwrap();
             std::fs::write(folder.join("port"), text).unwrap();
         }
@@ -301,8 +303,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let mut machine = Machine { port, ..machine_in(root.path()) };
         // The server is this very test, so its name is ours.
-        machine.places.exe = std::env::current_exe().unwrap();
-        let folder = machine.places.holdpoint_folder().unwrap();
+        machine.whereabouts.exe = std::env::current_exe().unwrap();
+        let folder = machine.whereabouts.holdpoint_folder().unwrap();
         std::fs::create_dir(&folder).unwrap();
         std::fs::write(folder.join("port"), port.to_string()).unwrap();
         let said = report(root.path(), &[running_server(&machine), super::port(&machine)].concat());

@@ -5,24 +5,24 @@ use std::io;
 use std::path::Path;
 
 use super::{Finding, Machine, Status};
-use crate::cmd::setup::places::Platform;
+use crate::cmd::setup::whereabouts::Platform;
 
 pub(super) fn binary(machine: &Machine) -> Vec<Finding> {
-    let places = &machine.places;
-    let on_path = match places.find_program("holdpoint") {
+    let whereabouts = &machine.whereabouts;
+    let on_path = match whereabouts.find_program("holdpoint") {
         None => "; it is not on PATH".to_owned(),
-        Some(_) if places.own_command().is_ok_and(|command| command == "holdpoint") => {
+        Some(_) if whereabouts.own_command().is_ok_and(|command| command == "holdpoint") => {
             String::new()
         }
         Some(other) => format!("; PATH leads to another one, {}", other.display()),
     };
     let what = format!("holdpoint {}", machine.version);
-    vec![Finding::new(Status::Ok, what, format!("at {}{on_path}", places.exe.display()))]
+    vec![Finding::new(Status::Ok, what, format!("at {}{on_path}", whereabouts.exe.display()))]
 }
 
 /// Where the store, the port file and the adapters live. It has to be writable, or creatable.
 pub(super) fn home_folder(machine: &Machine) -> Vec<Finding> {
-    let Ok(folder) = machine.places.holdpoint_folder() else {
+    let Ok(folder) = machine.whereabouts.holdpoint_folder() else {
         return vec![
             Finding::new(
                 Status::Missing,
@@ -41,7 +41,7 @@ pub(super) fn home_folder(machine: &Machine) -> Vec<Finding> {
         Err(error) => Finding::new(Status::Missing, what, format!("is not writable: {error}"))
             .with_fix(format!(
                 "{}, or set HOLDPOINT_HOME to a folder you can write to",
-                repair(lowest, machine.places.platform)
+                repair(lowest, machine.whereabouts.platform)
             )),
     }]
 }
@@ -70,7 +70,7 @@ mod tests {
 
     use super::super::tests::{machine_in, report};
     use super::*;
-    use crate::cmd::setup::places::tests::add_program;
+    use crate::cmd::setup::whereabouts::tests::add_program;
 
     #[track_caller]
     fn check(
@@ -89,13 +89,14 @@ mod tests {
         check(binary, |_| (), expect!["ok      holdpoint 1.2.3 at /bin/holdpoint"]);
         check(
             binary,
-            |machine| machine.places.search_path = None,
+            |machine| machine.whereabouts.search_path = None,
             expect!["ok      holdpoint 1.2.3 at /bin/holdpoint; it is not on PATH"],
         );
         check(
             binary,
             |machine| {
-                machine.places.exe = add_program(&machine.places.cwd.join("build"), "holdpoint")
+                machine.whereabouts.exe =
+                    add_program(&machine.whereabouts.cwd.join("build"), "holdpoint")
             },
             expect![
                 "ok      holdpoint 1.2.3 at /project/build/holdpoint; PATH leads to another one, /bin/holdpoint"
@@ -114,7 +115,7 @@ mod tests {
         );
         check(
             home_folder,
-            |machine| fs::create_dir(machine.places.holdpoint_folder().unwrap()).unwrap(),
+            |machine| fs::create_dir(machine.whereabouts.holdpoint_folder().unwrap()).unwrap(),
             expect!["ok      home folder /home/.holdpoint is writable"],
         );
     }
@@ -131,7 +132,7 @@ mod tests {
     fn a_file_in_place_of_the_home_folder_is_found() {
         check(
             home_folder,
-            |machine| fs::write(machine.places.holdpoint_folder().unwrap(), "").unwrap(),
+            |machine| fs::write(machine.whereabouts.holdpoint_folder().unwrap(), "").unwrap(),
             expect![[r#"
                 missing home folder /home/.holdpoint is not writable: Not a directory (os error 20)
                         fix: rename /home/.holdpoint, which is not a folder, or set HOLDPOINT_HOME to a folder you can write to"#]],
@@ -142,7 +143,7 @@ mod tests {
     fn an_unknown_home_is_missing() {
         check(
             home_folder,
-            |machine| machine.places.home = None,
+            |machine| machine.whereabouts.home = None,
             expect![[r#"
                 missing home folder is not known: neither HOLDPOINT_HOME nor HOME is set
                         fix: set HOLDPOINT_HOME to a folder you can write to"#]],

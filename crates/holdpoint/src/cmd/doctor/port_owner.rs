@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use super::process::{self, Answer};
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
@@ -23,11 +23,11 @@ impl fmt::Display for Owner {
 }
 
 /// Who listens on a TCP port of this machine, as far as we may know.
-pub(super) fn find(places: &Places, port: u16) -> Option<Owner> {
+pub(super) fn find(whereabouts: &Whereabouts, port: u16) -> Option<Owner> {
     if cfg!(target_os = "linux") {
         from_proc(Path::new("/proc"), port)
     } else {
-        from_lsof(places, port)
+        from_lsof(whereabouts, port)
     }
 }
 
@@ -71,8 +71,8 @@ fn holds_any(process: &Path, inodes: &[String]) -> bool {
     })
 }
 
-fn from_lsof(places: &Places, port: u16) -> Option<Owner> {
-    let program = places.find_program("lsof")?;
+fn from_lsof(whereabouts: &Whereabouts, port: u16) -> Option<Owner> {
+    let program = whereabouts.find_program("lsof")?;
     let address = format!("-iTCP:{port}");
     match process::ask(&program, &["-nP", &address, "-sTCP:LISTEN", "-Fpc"], process::DEADLINE) {
         Answer::Said(text) => parse_lsof(&text),

@@ -45,7 +45,7 @@ pub(super) enum Merged {
 
 /// What a text says about our server.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum Standing {
     Absent,
     /// The agent starts this command.
     Command(String),
@@ -77,7 +77,7 @@ impl Format {
     }
 
     /// What the text says about our server, under `key`.
-    pub(crate) fn look(self, text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
+    pub(crate) fn look(self, text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
         let (_, text) = split_mark(text);
         match self {
             Self::Json => json::look(text, key, fields),
@@ -177,7 +177,7 @@ mod tests {
             assert_eq!(format.merge(&text, "servers", &entry).unwrap(), Merged::UpToDate);
             assert_eq!(
                 format.look(&text, "servers", PLAIN).unwrap(),
-                Known::Command("holdpoint".to_owned())
+                Standing::Command("holdpoint".to_owned())
             );
         }
     }

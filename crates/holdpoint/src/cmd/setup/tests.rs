@@ -4,43 +4,43 @@ use std::fs;
 
 use expect_test::{Expect, expect, expect_file};
 
-use super::clients::CLIENTS;
+use super::agents::AGENTS;
 use super::link::tests::{from_base64, from_percent};
-use super::merge::{Format, Known};
-use super::places::tests::{add_program, places_in};
+use super::merge::{Format, Standing};
+use super::whereabouts::tests::{add_program, whereabouts_in};
 use super::*;
 
 /// A machine of its own, in a temporary folder.
 struct Machine {
     root: tempfile::TempDir,
-    places: Places,
+    whereabouts: Whereabouts,
 }
 
 impl Machine {
     fn new() -> Self {
         let root = tempfile::tempdir().unwrap();
-        let places = places_in(root.path());
-        Self { root, places }
+        let whereabouts = whereabouts_in(root.path());
+        Self { root, whereabouts }
     }
 
-    fn file(&self, client: &str) -> PathBuf {
-        (Client::named(client).unwrap().file)(&self.places).unwrap()
+    fn file(&self, agent: &str) -> PathBuf {
+        (Agent::named(agent).unwrap().file)(&self.whereabouts).unwrap()
     }
 
-    fn put(&self, client: &str, text: &str) {
-        let file = self.file(client);
+    fn put(&self, agent: &str, text: &str) {
+        let file = self.file(agent);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
     }
 
     /// What the user reads, with the folder of this test cut out.
-    fn run(&self, client: &str, write: bool) -> String {
-        self.run_with(client, Wish { write, skill: false })
+    fn run(&self, agent: &str, write: bool) -> String {
+        self.run_with(agent, Wish { write, skill: false })
     }
 
-    fn run_with(&self, client: &str, wish: Wish) -> String {
+    fn run_with(&self, agent: &str, wish: Wish) -> String {
         let mut out = Vec::new();
-        let text = match run_in(&self.places, Client::named(client).unwrap(), wish, &mut out) {
+        let text = match run_in(&self.whereabouts, Agent::named(agent).unwrap(), wish, &mut out) {
             Ok(()) => String::from_utf8(out).unwrap(),
             Err(error) => format!("error: {error:#}\n"),
         };
@@ -48,8 +48,8 @@ impl Machine {
     }
 
     /// The file and what lies beside it.
-    fn files(&self, client: &str) -> String {
-        let folder = self.file(client).parent().unwrap().to_owned();
+    fn files(&self, agent: &str) -> String {
+        let folder = self.file(agent).parent().unwrap().to_owned();
         let mut paths: Vec<_> =
             fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         paths.sort();
@@ -63,28 +63,28 @@ impl Machine {
 
 /// Writes over `before`, shows report and files, and sees that a second run changes nothing.
 #[track_caller]
-fn transcript(client: &str, before: Option<&str>) -> String {
+fn transcript(agent: &str, before: Option<&str>) -> String {
     let machine = Machine::new();
     if let Some(before) = before {
-        machine.put(client, before);
+        machine.put(agent, before);
     }
-    let report = machine.run(client, true);
-    let files = machine.files(client);
+    let report = machine.run(agent, true);
+    let files = machine.files(agent);
 
-    let again = machine.run(client, true);
+    let again = machine.run(agent, true);
     assert!(again == report || again.starts_with("already up to date"), "{again}");
-    assert_eq!(machine.files(client), files);
+    assert_eq!(machine.files(agent), files);
     format!("{report}{files}").replace(machine.root.path().to_str().unwrap(), "")
 }
 
 #[track_caller]
-fn check(client: &str, before: &str, expected: Expect) {
-    expected.assert_eq(&transcript(client, Some(before)));
+fn check(agent: &str, before: &str, expected: Expect) {
+    expected.assert_eq(&transcript(agent, Some(before)));
 }
 
 #[test]
-fn a_client_of_this_folder_gets_a_file_in_it() {
-    let clients = ["claude-code", "vscode"];
+fn a_agent_of_this_folder_gets_a_file_in_it() {
+    let agents = ["claude-code", "vscode"];
     expect![[r#"
         created /project/.mcp.json with the server `holdpoint`
         next: start Claude Code in this folder and approve the server, then `/mcp` shows it
@@ -114,12 +114,12 @@ fn a_client_of_this_folder_gets_a_file_in_it() {
           }
         }
     "#]]
-    .assert_eq(&clients.map(|client| transcript(client, None)).concat());
+    .assert_eq(&agents.map(|agent| transcript(agent, None)).concat());
 }
 
 #[test]
-fn a_client_of_this_user_gets_a_file_in_the_home_folder() {
-    let clients = ["claude-desktop", "cursor", "codex", "gemini"];
+fn a_agent_of_this_user_gets_a_file_in_the_home_folder() {
+    let agents = ["claude-desktop", "cursor", "codex", "gemini"];
     expect![[r#"
         created /home/.config/Claude/claude_desktop_config.json with the server `holdpoint`
         next: quit Claude Desktop and start it again
@@ -164,7 +164,7 @@ fn a_client_of_this_user_gets_a_file_in_the_home_folder() {
           }
         }
     "#]]
-    .assert_eq(&clients.map(|client| transcript(client, None)).concat());
+    .assert_eq(&agents.map(|agent| transcript(agent, None)).concat());
 }
 
 #[test]
@@ -297,10 +297,10 @@ fn a_file_that_does_not_parse_is_refused_and_untouched() {
 #[test]
 fn without_write_nothing_is_written() {
     let machine = Machine::new();
-    for client in CLIENTS {
-        let client = client.name;
-        machine.run(client, false);
-        assert!(!machine.file(client).exists(), "{client}");
+    for agent in AGENTS {
+        let agent = agent.name;
+        machine.run(agent, false);
+        assert!(!machine.file(agent).exists(), "{agent}");
     }
 }
 
@@ -349,7 +349,7 @@ fn printing_says_what_goes_where() {
 #[test]
 fn a_binary_that_is_not_on_the_search_path_is_named_by_its_path() {
     let mut machine = Machine::new();
-    machine.places.exe = add_program(&machine.root.path().join("my build"), "holdpoint");
+    machine.whereabouts.exe = add_program(&machine.root.path().join("my build"), "holdpoint");
     expect![[r#"
         Claude Code reads this from /project/.mcp.json, for this folder:
 
@@ -375,13 +375,15 @@ fn a_binary_that_is_not_on_the_search_path_is_named_by_its_path() {
 
 #[test]
 fn the_snippet_is_what_a_new_file_holds() {
-    for client in CLIENTS {
-        let client = client.name;
+    for agent in AGENTS {
+        let agent = agent.name;
         let machine = Machine::new();
-        machine.run(client, true);
-        let snippet =
-            Plan::new(&machine.places, Client::named(client).unwrap()).unwrap().snippet().unwrap();
-        assert_eq!(fs::read_to_string(machine.file(client)).unwrap(), snippet);
+        machine.run(agent, true);
+        let snippet = Plan::new(&machine.whereabouts, Agent::named(agent).unwrap())
+            .unwrap()
+            .snippet()
+            .unwrap();
+        assert_eq!(fs::read_to_string(machine.file(agent)).unwrap(), snippet);
     }
 }
 
@@ -403,7 +405,7 @@ fn a_linked_file_stays_linked() {
 #[test]
 fn every_agent_is_told_in_its_own_words() {
     let machine = Machine::new();
-    let told: String = CLIENTS.iter().map(|it| machine.run(it.name, false) + "\n").collect();
+    let told: String = AGENTS.iter().map(|it| machine.run(it.name, false) + "\n").collect();
     // Links hold the path of this machine in a form that cannot be read, and have their own tests.
     let told: String = told.lines().map(|line| cut_link(line) + "\n").collect();
     expect_file!["told.txt"].assert_eq(&told);
@@ -416,9 +418,9 @@ fn cut_link(line: &str) -> String {
 }
 
 /// A file of the agent's with another server in it, comments where the language has them.
-fn before(client: &Client) -> String {
-    let key = client.key;
-    match client.format {
+fn before(agent: &Agent) -> String {
+    let key = agent.key;
+    match agent.format {
         Format::Json => format!(
             "{{\n  // Mine.\n  \"theme\": \"dark\", // why\n  \"{key}\": {{\n    \"files\": {{ \"command\": \"files\" }}\n  }}\n}}\n"
         ),
@@ -433,24 +435,28 @@ fn before(client: &Client) -> String {
 
 #[test]
 fn every_agents_file_keeps_what_is_there() {
-    for client in CLIENTS {
+    for agent in AGENTS {
         let machine = Machine::new();
-        let before = before(client);
-        machine.put(client.name, &before);
-        let report = machine.run(client.name, true);
+        let before = before(agent);
+        machine.put(agent.name, &before);
+        let report = machine.run(agent.name, true);
         assert!(report.starts_with("merged the server `holdpoint` into "), "{report}");
-        let file = machine.file(client.name);
+        let file = machine.file(agent.name);
         let after = fs::read_to_string(&file).unwrap();
         for line in before.lines() {
             let kept = after.lines().any(|it| it.trim_end_matches(',') == line);
-            assert!(kept, "{}: `{line}` is gone from\n{after}", client.name);
+            assert!(kept, "{}: `{line}` is gone from\n{after}", agent.name);
         }
         let name = format!("{}.holdpoint-backup", file.file_name().unwrap().to_str().unwrap());
         assert_eq!(fs::read_to_string(file.with_file_name(name)).unwrap(), before);
-        let known = client.format.look(&after, client.key, client.fields);
-        assert_eq!(known, Ok(Known::Command(machine.places.own_path().unwrap())), "{after}");
-        let again = machine.run(client.name, true);
-        assert!(again.starts_with("already up to date"), "{}: {again}", client.name);
+        let known = agent.format.look(&after, agent.key, agent.fields);
+        assert_eq!(
+            known,
+            Ok(Standing::Command(machine.whereabouts.own_path().unwrap())),
+            "{after}"
+        );
+        let again = machine.run(agent.name, true);
+        assert!(again.starts_with("already up to date"), "{}: {again}", agent.name);
     }
 }
 
@@ -465,17 +471,17 @@ fn the_bare_name_may_stay_where_it_leads_to_this_binary() {
 #[test]
 fn the_skill_is_written_where_each_agent_reads_skills() {
     let mut told = String::new();
-    for client in CLIENTS {
+    for agent in AGENTS {
         let machine = Machine::new();
         let wish = Wish { write: false, skill: true };
-        told += &machine.run_with(client.name, wish);
-        assert!(!machine.file(client.name).exists(), "{}", client.name);
-        let Some(skills) = client.skills else { continue };
-        let path = skill::path(&skills(&machine.places).unwrap());
+        told += &machine.run_with(agent.name, wish);
+        assert!(!machine.file(agent.name).exists(), "{}", agent.name);
+        let Some(skills) = agent.skills else { continue };
+        let path = skill::path(&skills(&machine.whereabouts).unwrap());
         assert_eq!(fs::read_to_string(&path).unwrap(), skill::TEXT);
-        assert!(machine.run_with(client.name, wish).starts_with("skill: already up to date"));
+        assert!(machine.run_with(agent.name, wish).starts_with("skill: already up to date"));
         fs::write(&path, "mine").unwrap();
-        let report = machine.run_with(client.name, wish);
+        let report = machine.run_with(agent.name, wish);
         assert!(report.starts_with("skill: updated "), "{report}");
         assert_eq!(
             fs::read_to_string(path.with_file_name("SKILL.md.holdpoint-backup")).unwrap(),
@@ -525,7 +531,7 @@ fn file_and_skill_are_written_together_or_not_at_all() {
 #[test]
 fn the_readme_says_what_setup_says() {
     let readme = include_str!("../../../../../README.md");
-    let wanted = |name| entry(Client::named(name).unwrap(), PROGRAM);
+    let wanted = |name| entry(Agent::named(name).unwrap(), PROGRAM);
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let between = |start: &str, end: char| {
         let (_, rest) = readme.split_once(start).unwrap_or_else(|| panic!("no {start}"));
@@ -540,11 +546,11 @@ fn the_readme_says_what_setup_says() {
     let link =
         between("cursor://anysphere.cursor-deeplink/mcp/install?name=holdpoint&config=", '\n');
     assert_eq!(parse(&from_base64(&from_percent(&link))), wanted("cursor"));
-    for client in CLIENTS {
+    for agent in AGENTS {
         assert!(
-            readme.contains(&format!("`{}`", client.name)),
+            readme.contains(&format!("`{}`", agent.name)),
             "{} is not in the README",
-            client.name
+            agent.name
         );
     }
 }

@@ -1,6 +1,6 @@
 //! What an event says to a client: pure, from a record to the messages that tell of it.
 //!
-//! Each fact goes out twice: as our own notification (`notifications/breakpoint/hit`, seed 004), and as a
+//! Each fact goes out twice: as our own notification (`notifications/breakpoint/hit`), and as a
 //! standard log message for clients that drop what they do not know. Both are written once, as the text that
 //! goes over the wire, for all clients.
 
@@ -137,7 +137,7 @@ fn ours(record: &Record) -> Vec<Text> {
     }
 }
 
-/// What an intercepted call does (seed 000).
+/// What an intercepted call does.
 fn call(what: &str, params: &serde_json::Value) -> Text {
     notice(&format!("notifications/breakpoint/{what}"), &params.to_string())
 }

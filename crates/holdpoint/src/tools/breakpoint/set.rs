@@ -1,4 +1,4 @@
-//! `breakpoint_set`, and its short form `debug_breakpoint` (seed 003).
+//! `breakpoint_set`, and its short form `debug_breakpoint`.
 
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::report::who;
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Known,
+    tools::session::Chosen,
 };
 
 pub(crate) struct Threads;
@@ -25,10 +25,10 @@ impl Tool for Threads {
         2).";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Threads";
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, _: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, _: Params, call: Call) -> Result<Reply, Failure> {
         let view = session.view();
         let current = view.stop.as_ref().map(|shown| shown.stop.thread);
         let processes: BTreeSet<TargetId> = view.threads.iter().map(|it| it.key.target).collect();

@@ -18,7 +18,7 @@ use serde_json::json;
 use super::report;
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Known,
+    tools::session::Chosen,
 };
 
 pub(crate) struct Wait;
@@ -40,10 +40,10 @@ impl Tool for Wait {
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Wait";
     const RARE: &'static [&'static str] = &["after_epoch"];
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, params: Params, call: Call) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let view = session.view();
         let stands = view.stop.as_ref().filter(|_| view.status == Status::Stopped);

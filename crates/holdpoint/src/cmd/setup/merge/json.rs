@@ -6,7 +6,7 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::{Entry, Field, Known, Merged, REMOTE_KEYS, Refusal, SERVER};
+use super::{Entry, Field, Merged, REMOTE_KEYS, Refusal, SERVER, Standing};
 
 pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
     // The tree's nodes hold their parents weakly: the root has to live as long as they are used.
@@ -31,16 +31,16 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     Ok(Merged::UpToDate)
 }
 
-pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
     let root = parse(text)?;
-    let Some(value) = root.value() else { return Ok(Known::Absent) };
-    let Some(servers) = property(&top_object(&value)?, key) else { return Ok(Known::Absent) };
+    let Some(value) = root.value() else { return Ok(Standing::Absent) };
+    let Some(servers) = property(&top_object(&value)?, key) else { return Ok(Standing::Absent) };
     let Some(existing) = property(&property_object(&servers, key)?, SERVER) else {
-        return Ok(Known::Absent);
+        return Ok(Standing::Absent);
     };
     let existing = property_object(&existing, &format!("{key}.{SERVER}"))?;
     let command = fields.iter().find_map(|it| it.command(&value_of(&existing, it.name)?));
-    Ok(command.map_or(Known::OtherWay, Known::Command))
+    Ok(command.map_or(Standing::OtherWay, Standing::Command))
 }
 
 /// Comments and trailing commas are what agents and editors accept beyond JSON; a missing comma is an error to all.
@@ -350,18 +350,19 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check =
-            |text: &str, expected: Known| assert_eq!(look(text, "servers", FIELDS), Ok(expected));
-        check("", Known::Absent);
-        check("{}", Known::Absent);
-        check(r#"{"servers": {"files": {}}}"#, Known::Absent);
+        let check = |text: &str, expected: Standing| {
+            assert_eq!(look(text, "servers", FIELDS), Ok(expected))
+        };
+        check("", Standing::Absent);
+        check("{}", Standing::Absent);
+        check(r#"{"servers": {"files": {}}}"#, Standing::Absent);
         check(
             r#"{"servers": {"holdpoint": {"command": "/x y/holdpoint"}}}"#,
-            Known::Command("/x y/holdpoint".into()),
+            Standing::Command("/x y/holdpoint".into()),
         );
         check(
             r#"{"servers": {"holdpoint": {"url": "http://127.0.0.1:5174/mcp"}}}"#,
-            Known::OtherWay,
+            Standing::OtherWay,
         );
     }
 

@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
-use super::{Entry, Field, Known, Merged, REMOTE_KEYS, Refusal, SERVER};
+use super::{Entry, Field, Merged, REMOTE_KEYS, Refusal, SERVER, Standing};
 
 pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
     let mut document = parse(text)?;
@@ -29,13 +29,15 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     Ok(Merged::UpToDate)
 }
 
-pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
     let mut document = parse(text)?;
-    let Some(servers) = document.get_mut(key) else { return Ok(Known::Absent) };
-    let Some(existing) = table_mut(servers, key)?.get_mut(SERVER) else { return Ok(Known::Absent) };
+    let Some(servers) = document.get_mut(key) else { return Ok(Standing::Absent) };
+    let Some(existing) = table_mut(servers, key)?.get_mut(SERVER) else {
+        return Ok(Standing::Absent);
+    };
     let existing = table_mut(existing, &format!("{key}.{SERVER}"))?;
     let command = fields.iter().find_map(|it| it.command(&json(existing.get(it.name)?)));
-    Ok(command.map_or(Known::OtherWay, Known::Command))
+    Ok(command.map_or(Standing::OtherWay, Standing::Command))
 }
 
 fn parse(text: &str) -> Result<DocumentMut, Refusal> {
@@ -265,7 +267,7 @@ mod tests {
         };
         assert_eq!(
             look(&after, "mcp_servers", PLAIN),
-            Ok(Known::Command(entry.command.to_owned()))
+            Ok(Standing::Command(entry.command.to_owned()))
         );
     }
 
@@ -339,13 +341,13 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check = |text: &str, expected: Known| {
+        let check = |text: &str, expected: Standing| {
             assert_eq!(look(text, "mcp_servers", PLAIN), Ok(expected))
         };
-        check("", Known::Absent);
-        check("[mcp_servers.files]\n", Known::Absent);
-        check("[mcp_servers.holdpoint]\ncommand = 'x'\n", Known::Command("x".into()));
-        check("mcp_servers = { holdpoint = { command = 'x' } }\n", Known::Command("x".into()));
-        check("[mcp_servers.holdpoint]\nurl = 'http://127.0.0.1:5174/mcp'\n", Known::OtherWay);
+        check("", Standing::Absent);
+        check("[mcp_servers.files]\n", Standing::Absent);
+        check("[mcp_servers.holdpoint]\ncommand = 'x'\n", Standing::Command("x".into()));
+        check("mcp_servers = { holdpoint = { command = 'x' } }\n", Standing::Command("x".into()));
+        check("[mcp_servers.holdpoint]\nurl = 'http://127.0.0.1:5174/mcp'\n", Standing::OtherWay);
     }
 }

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::{Entry, Field, Known, Merged, REMOTE_KEYS, Refusal, SERVER};
+use super::{Entry, Field, Merged, REMOTE_KEYS, Refusal, SERVER, Standing};
 
 /// How far an entry is set in where the file does not show it.
 const STEP: usize = 2;
@@ -30,20 +30,24 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     })
 }
 
-pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Known, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
     let page = Page::read(text)?;
-    let Some(servers) = page.find(0..page.lines.len(), 0, key)? else { return Ok(Known::Absent) };
+    let Some(servers) = page.find(0..page.lines.len(), 0, key)? else {
+        return Ok(Standing::Absent);
+    };
     let inner = page.inner(&servers).unwrap_or(servers.indent + STEP);
-    let Some(existing) = page.find(servers.body, inner, SERVER)? else { return Ok(Known::Absent) };
-    let Some(inner) = page.inner(&existing) else { return Ok(Known::OtherWay) };
+    let Some(existing) = page.find(servers.body, inner, SERVER)? else {
+        return Ok(Standing::Absent);
+    };
+    let Some(inner) = page.inner(&existing) else { return Ok(Standing::OtherWay) };
     for field in fields {
         if let Some(found) = page.find(existing.body.clone(), inner, field.name)?
             && let Some(command) = page.value(&found).and_then(|value| field.command(&value))
         {
-            return Ok(Known::Command(command));
+            return Ok(Standing::Command(command));
         }
     }
-    Ok(Known::OtherWay)
+    Ok(Standing::OtherWay)
 }
 
 /// A file, line by line, without line endings.
@@ -522,18 +526,18 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check = |text: &str, expected: Known| {
+        let check = |text: &str, expected: Standing| {
             assert_eq!(look(text, "extensions", FIELDS), Ok(expected), "{text}")
         };
-        check("", Known::Absent);
-        check("extensions:\n  files:\n    cmd: x\n", Known::Absent);
+        check("", Standing::Absent);
+        check("extensions:\n  files:\n    cmd: x\n", Standing::Absent);
         // A key of that name elsewhere is another one.
-        check("extensions:\n  files:\n    holdpoint:\n      cmd: x\n", Known::Absent);
+        check("extensions:\n  files:\n    holdpoint:\n      cmd: x\n", Standing::Absent);
         check(
             "extensions:\n  holdpoint:\n    cmd: '/x y/holdpoint'\n",
-            Known::Command("/x y/holdpoint".into()),
+            Standing::Command("/x y/holdpoint".into()),
         );
-        check("extensions:\n  holdpoint:\n    uri: http://127.0.0.1\n", Known::OtherWay);
+        check("extensions:\n  holdpoint:\n    uri: http://127.0.0.1\n", Standing::OtherWay);
     }
 
     #[test]
@@ -543,7 +547,10 @@ mod tests {
             else {
                 panic!("not added")
             };
-            assert_eq!(look(&after, "extensions", FIELDS), Ok(Known::Command(command.to_owned())));
+            assert_eq!(
+                look(&after, "extensions", FIELDS),
+                Ok(Standing::Command(command.to_owned()))
+            );
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Where things are on this machine: home, folders, the search path, our own executable.
 //!
-//! Everything `setup` and `doctor` want to know about the environment is read once, here, into a [`Places`].
+//! Everything `setup` and `doctor` want to know about the environment is read once, here, into a [`Whereabouts`].
 //! Tests build their own, so none of them touches the real home.
 
 use std::env;
@@ -23,7 +23,7 @@ pub(crate) enum Platform {
 
 /// The environment, as read once at the start.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
+pub(crate) struct Whereabouts {
     pub(crate) platform: Platform,
     pub(crate) home: Option<PathBuf>,
     pub(crate) cwd: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) struct Places {
     pub(crate) holdpoint_home: Option<PathBuf>,
 }
 
-impl Places {
+impl Whereabouts {
     /// Reads the environment of this process.
     pub(crate) fn of_this_process() -> Result<Self> {
         Ok(Self {
@@ -223,14 +223,14 @@ pub(crate) mod tests {
     use super::*;
 
     /// A machine inside `root`, with its own home, current folder, search path and executable.
-    pub(crate) fn places_in(root: &Path) -> Places {
+    pub(crate) fn whereabouts_in(root: &Path) -> Whereabouts {
         let folder = |name: &str| {
             let path = root.join(name);
             std::fs::create_dir_all(&path).unwrap();
             path
         };
         let bin = folder("bin");
-        Places {
+        Whereabouts {
             platform: Platform::Xdg,
             home: Some(folder("home")),
             cwd: folder("project"),
@@ -265,30 +265,33 @@ pub(crate) mod tests {
     fn set_executable(_path: &Path, _yes: bool) {}
 
     #[track_caller]
-    fn check_settings_folder(change: impl FnOnce(&mut Places), expected: &str) {
+    fn check_settings_folder(change: impl FnOnce(&mut Whereabouts), expected: &str) {
         let root = tempfile::tempdir().unwrap();
-        let mut places = places_in(root.path());
-        change(&mut places);
-        let folder = places.settings_folder().unwrap();
+        let mut whereabouts = whereabouts_in(root.path());
+        change(&mut whereabouts);
+        let folder = whereabouts.settings_folder().unwrap();
         assert_eq!(folder.to_str().unwrap().replace(root.path().to_str().unwrap(), ""), expected);
     }
 
     #[test]
     fn settings_live_where_the_platform_keeps_them() {
         check_settings_folder(|_| (), "/home/.config");
-        check_settings_folder(|places| places.xdg_config_home = Some("/xdg".into()), "/xdg");
         check_settings_folder(
-            |places| places.platform = Platform::MacOs,
+            |whereabouts| whereabouts.xdg_config_home = Some("/xdg".into()),
+            "/xdg",
+        );
+        check_settings_folder(
+            |whereabouts| whereabouts.platform = Platform::MacOs,
             "/home/Library/Application Support",
         );
         check_settings_folder(
-            |places| places.platform = Platform::Windows,
+            |whereabouts| whereabouts.platform = Platform::Windows,
             "/home/AppData/Roaming",
         );
         check_settings_folder(
-            |places| {
-                places.platform = Platform::Windows;
-                places.app_data = Some("/roaming".into());
+            |whereabouts| {
+                whereabouts.platform = Platform::Windows;
+                whereabouts.app_data = Some("/roaming".into());
             },
             "/roaming",
         );
@@ -297,67 +300,68 @@ pub(crate) mod tests {
     #[test]
     fn folders_named_by_a_variable_win_over_the_home_folder() {
         let root = tempfile::tempdir().unwrap();
-        let mut places = places_in(root.path());
-        assert_eq!(places.codex_folder().unwrap(), root.path().join("home/.codex"));
-        assert_eq!(places.holdpoint_folder().unwrap(), root.path().join("home/.holdpoint"));
+        let mut whereabouts = whereabouts_in(root.path());
+        assert_eq!(whereabouts.codex_folder().unwrap(), root.path().join("home/.codex"));
+        assert_eq!(whereabouts.holdpoint_folder().unwrap(), root.path().join("home/.holdpoint"));
 
-        places.codex_home = Some("/elsewhere/codex".into());
-        places.holdpoint_home = Some("relative".into());
-        assert_eq!(places.codex_folder().unwrap(), Path::new("/elsewhere/codex"));
-        assert_eq!(places.holdpoint_folder().unwrap(), root.path().join("project/relative"));
+        whereabouts.codex_home = Some("/elsewhere/codex".into());
+        whereabouts.holdpoint_home = Some("relative".into());
+        assert_eq!(whereabouts.codex_folder().unwrap(), Path::new("/elsewhere/codex"));
+        assert_eq!(whereabouts.holdpoint_folder().unwrap(), root.path().join("project/relative"));
     }
 
     #[test]
     fn an_unknown_home_is_an_error_with_a_hint() {
         let root = tempfile::tempdir().unwrap();
-        let places = Places { home: None, ..places_in(root.path()) };
-        let error = places.in_home(".codex").unwrap_err().to_string();
+        let whereabouts = Whereabouts { home: None, ..whereabouts_in(root.path()) };
+        let error = whereabouts.in_home(".codex").unwrap_err().to_string();
         assert_eq!(error, "the home folder is not known\nhint: set the variable `HOME`");
     }
 
     #[test]
     fn the_command_is_the_name_when_the_search_path_leads_to_this_binary() {
         let root = tempfile::tempdir().unwrap();
-        assert_eq!(places_in(root.path()).own_command().unwrap(), "holdpoint");
+        assert_eq!(whereabouts_in(root.path()).own_command().unwrap(), "holdpoint");
     }
 
     #[test]
     fn the_command_is_the_path_when_the_search_path_leads_elsewhere_or_nowhere() {
         let root = tempfile::tempdir().unwrap();
-        let mut places = places_in(root.path());
-        places.exe = add_program(&root.path().join("build"), "holdpoint");
-        assert_eq!(places.own_command().unwrap(), places.exe.to_str().unwrap());
+        let mut whereabouts = whereabouts_in(root.path());
+        whereabouts.exe = add_program(&root.path().join("build"), "holdpoint");
+        assert_eq!(whereabouts.own_command().unwrap(), whereabouts.exe.to_str().unwrap());
 
-        places.search_path = None;
-        assert_eq!(places.own_command().unwrap(), places.exe.to_str().unwrap());
+        whereabouts.search_path = None;
+        assert_eq!(whereabouts.own_command().unwrap(), whereabouts.exe.to_str().unwrap());
     }
 
     #[cfg(unix)]
     #[test]
     fn the_command_is_the_name_when_a_link_on_the_search_path_leads_to_this_binary() {
         let root = tempfile::tempdir().unwrap();
-        let mut places = places_in(root.path());
-        places.exe = add_program(&root.path().join("opt"), "holdpoint-0.1");
+        let mut whereabouts = whereabouts_in(root.path());
+        whereabouts.exe = add_program(&root.path().join("opt"), "holdpoint-0.1");
         let links = root.path().join("links");
         std::fs::create_dir(&links).unwrap();
-        std::os::unix::fs::symlink(&places.exe, links.join("holdpoint")).unwrap();
-        places.search_path = Some(links.into_os_string());
-        assert_eq!(places.own_command().unwrap(), "holdpoint");
+        std::os::unix::fs::symlink(&whereabouts.exe, links.join("holdpoint")).unwrap();
+        whereabouts.search_path = Some(links.into_os_string());
+        assert_eq!(whereabouts.own_command().unwrap(), "holdpoint");
     }
 
     #[cfg(unix)]
     #[test]
     fn a_program_is_the_first_executable_in_an_absolute_folder() {
         let root = tempfile::tempdir().unwrap();
-        let mut places = places_in(root.path());
+        let mut whereabouts = whereabouts_in(root.path());
         let (text, right, late) =
             (root.path().join("text"), root.path().join("right"), root.path().join("late"));
         set_executable(&add_program(&text, "node"), false);
         let expected = add_program(&right, "node");
         add_program(&late, "node");
-        places.search_path = Some(env::join_paths([Path::new("."), &text, &right, &late]).unwrap());
-        assert_eq!(places.find_program("node"), Some(expected));
-        assert_eq!(places.find_program("deno"), None);
+        whereabouts.search_path =
+            Some(env::join_paths([Path::new("."), &text, &right, &late]).unwrap());
+        assert_eq!(whereabouts.find_program("node"), Some(expected));
+        assert_eq!(whereabouts.find_program("deno"), None);
     }
 
     #[test]

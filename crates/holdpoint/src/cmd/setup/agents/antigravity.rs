@@ -2,15 +2,15 @@
 //!
 //! Its desktop application and its command line share this file.
 
-use super::{ARGUMENTS, COMMAND, Client, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Scope};
 use crate::cmd::setup::merge::Format;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "antigravity",
     title: "Antigravity",
     scope: Scope::User,
-    file: |places| places.in_home(".gemini/config/mcp_config.json"),
-    other_file: |places| places.in_home(".gemini/antigravity/mcp_config.json").ok(),
+    file: |whereabouts| whereabouts.in_home(".gemini/config/mcp_config.json"),
+    other_file: |whereabouts| whereabouts.in_home(".gemini/antigravity/mcp_config.json").ok(),
     format: Format::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
@@ -18,6 +18,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "press refresh among the MCP servers of Antigravity",
     program: Some("agy"),
-    folder: |places| places.in_home(".gemini/antigravity"),
-    skills: Some(|places| places.in_home(".gemini/config/skills")),
+    folder: |whereabouts| whereabouts.in_home(".gemini/antigravity"),
+    skills: Some(|whereabouts| whereabouts.in_home(".gemini/config/skills")),
 };

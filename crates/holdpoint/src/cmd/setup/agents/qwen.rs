@@ -1,14 +1,14 @@
 //! Qwen Code: <https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp>
 
-use super::{ARGUMENTS, COMMAND, Client, Own, PATIENCE_MS, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Own, PATIENCE_MS, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "qwen",
     title: "Qwen Code",
     scope: Scope::User,
-    file: |places| places.in_home(".qwen/settings.json"),
-    other_file: |places| Some(places.cwd.join(".qwen/settings.json")),
+    file: |whereabouts| whereabouts.in_home(".qwen/settings.json"),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".qwen/settings.json")),
     format: Format::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS, Field { name: "timeout", is: Is::Patience(PATIENCE_MS) }],
@@ -16,6 +16,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "restart Qwen Code, then `/mcp` shows the server",
     program: Some("qwen"),
-    folder: |places| places.in_home(".qwen"),
-    skills: Some(|places| places.in_home(".qwen/skills")),
+    folder: |whereabouts| whereabouts.in_home(".qwen"),
+    skills: Some(|whereabouts| whereabouts.in_home(".qwen/skills")),
 };

@@ -1,14 +1,14 @@
 //! Junie: <https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html>
 
-use super::{ARGUMENTS, COMMAND, Client, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Scope};
 use crate::cmd::setup::merge::Format;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "junie",
     title: "Junie",
     scope: Scope::User,
-    file: |places| places.in_home(".junie/mcp/mcp.json"),
-    other_file: |places| Some(places.cwd.join(".junie/mcp/mcp.json")),
+    file: |whereabouts| whereabouts.in_home(".junie/mcp/mcp.json"),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".junie/mcp/mcp.json")),
     format: Format::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
@@ -16,6 +16,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "restart Junie; the server is in its MCP settings",
     program: Some("junie"),
-    folder: |places| places.in_home(".junie"),
-    skills: Some(|places| places.in_home(".junie/skills")),
+    folder: |whereabouts| whereabouts.in_home(".junie"),
+    skills: Some(|whereabouts| whereabouts.in_home(".junie/skills")),
 };

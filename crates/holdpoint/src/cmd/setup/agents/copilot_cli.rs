@@ -1,15 +1,15 @@
 //! Copilot CLI: <https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers>
 
-use super::{ARGUMENTS, COMMAND, Client, PATIENCE_MS, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_MS, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "copilot-cli",
     title: "Copilot CLI",
     scope: Scope::User,
-    file: |places| Ok(places.copilot_folder()?.join("mcp-config.json")),
-    other_file: |places| Some(places.cwd.join(".github/mcp.json")),
+    file: |whereabouts| Ok(whereabouts.copilot_folder()?.join("mcp-config.json")),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".github/mcp.json")),
     format: Format::Json,
     key: "mcpServers",
     fields: &[
@@ -23,6 +23,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "restart Copilot CLI, then `/mcp show` lists the server",
     program: Some("copilot"),
-    folder: Places::copilot_folder,
-    skills: Some(|places| Ok(places.copilot_folder()?.join("skills"))),
+    folder: Whereabouts::copilot_folder,
+    skills: Some(|whereabouts| Ok(whereabouts.copilot_folder()?.join("skills"))),
 };

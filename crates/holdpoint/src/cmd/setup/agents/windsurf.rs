@@ -1,13 +1,13 @@
 //! Windsurf: <https://docs.windsurf.com/windsurf/cascade/mcp>
 
-use super::{ARGUMENTS, COMMAND, Client, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Scope};
 use crate::cmd::setup::merge::Format;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "windsurf",
     title: "Windsurf",
     scope: Scope::User,
-    file: |places| places.in_home(".codeium/windsurf/mcp_config.json"),
+    file: |whereabouts| whereabouts.in_home(".codeium/windsurf/mcp_config.json"),
     other_file: |_| None,
     format: Format::Json,
     key: "mcpServers",
@@ -16,6 +16,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "press refresh in the MCP settings of Cascade",
     program: Some("windsurf"),
-    folder: |places| places.in_home(".codeium/windsurf"),
-    skills: Some(|places| places.in_home(".codeium/windsurf/skills")),
+    folder: |whereabouts| whereabouts.in_home(".codeium/windsurf"),
+    skills: Some(|whereabouts| whereabouts.in_home(".codeium/windsurf/skills")),
 };

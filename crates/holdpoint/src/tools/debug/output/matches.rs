@@ -7,14 +7,14 @@ use holdpoint_engine::{
 
 /// The lines with a text, each with some around it, as many as fit.
 #[derive(Debug, PartialEq)]
-pub(super) struct Found {
+pub(super) struct Matches {
     pub(super) text: String,
     pub(super) total: usize,
     pub(super) shown: usize,
 }
 
-impl Found {
-    pub(super) fn of(output: &str, wanted: &str, budget: Budget) -> Found {
+impl Matches {
+    pub(super) fn of(output: &str, wanted: &str, budget: Budget) -> Matches {
         let lines: Vec<&str> = output.lines().collect();
         let has = |line: &&str| line.contains(wanted);
         let places: Vec<usize> =
@@ -40,7 +40,7 @@ impl Found {
             next = last;
             shown += 1;
         }
-        Found { text: told.into_text(), total: places.len(), shown }
+        Matches { text: told.into_text(), total: places.len(), shown }
     }
 }
 
@@ -50,8 +50,8 @@ mod tests {
 
     #[track_caller]
     fn check(output: &str, tokens: usize, text: &str, shown: usize, total: usize) {
-        let found = Found::of(output, "not ok", Budget::tokens(tokens));
-        assert_eq!(found, Found { text: text.to_owned(), total, shown });
+        let found = Matches::of(output, "not ok", Budget::tokens(tokens));
+        assert_eq!(found, Matches { text: text.to_owned(), total, shown });
     }
 
     #[test]
@@ -60,7 +60,7 @@ mod tests {
         check("ok 1\nok 2\nnot ok 3\n  got 2\n", 100, "2: ok 2\n3: not ok 3\n4:   got 2", 1, 1);
         check("not ok 1\nnot ok 2\nok 3", 100, "1: not ok 1\n2: not ok 2\n3: ok 3", 2, 2);
         let far = format!("not ok 1{after}not ok 2");
-        let text = Found::of(&far, "not ok", Budget::tokens(100)).text;
+        let text = Matches::of(&far, "not ok", Budget::tokens(100)).text;
         assert!(
             text.starts_with("1: not ok 1\n2: \n") && text.contains("\n…\n13: \n14: not ok 2"),
             "{text}"
@@ -72,7 +72,7 @@ mod tests {
     fn what_does_not_fit_is_counted() {
         check("not ok 1\nnot ok 2\nnot ok 3", 4, "1: not ok 1", 1, 3);
         let long = format!("not ok {}", "x".repeat(10_000));
-        let found = Found::of(&long, "not ok", Budget::tokens(100));
+        let found = Matches::of(&long, "not ok", Budget::tokens(100));
         assert!(found.text.len() < 2 * limits::SOURCE_LINE, "{}", found.text.len());
     }
 }

@@ -1,13 +1,15 @@
 //! Claude Desktop: <https://modelcontextprotocol.io/docs/develop/connect-local-servers>
 
-use super::{ARGUMENTS, COMMAND, Client, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Scope};
 use crate::cmd::setup::merge::Format;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "claude-desktop",
     title: "Claude Desktop",
     scope: Scope::User,
-    file: |places| Ok(places.settings_folder()?.join("Claude/claude_desktop_config.json")),
+    file: |whereabouts| {
+        Ok(whereabouts.settings_folder()?.join("Claude/claude_desktop_config.json"))
+    },
     other_file: |_| None,
     format: Format::Json,
     key: "mcpServers",
@@ -16,6 +18,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "quit Claude Desktop and start it again",
     program: None,
-    folder: |places| Ok(places.settings_folder()?.join("Claude")),
+    folder: |whereabouts| Ok(whereabouts.settings_folder()?.join("Claude")),
     skills: None,
 };

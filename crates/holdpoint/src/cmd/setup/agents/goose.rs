@@ -1,14 +1,14 @@
 //! Goose: <https://block.github.io/goose/docs/guides/config-files>
 
-use super::{ARGUMENTS, Client, PATIENCE_S, Scope};
+use super::{ARGUMENTS, Agent, PATIENCE_S, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "goose",
     title: "Goose",
     scope: Scope::User,
-    file: |places| Ok(places.goose_folder()?.join("config.yaml")),
+    file: |whereabouts| Ok(whereabouts.goose_folder()?.join("config.yaml")),
     other_file: |_| None,
     format: Format::Yaml,
     key: "extensions",
@@ -28,6 +28,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "start a new Goose session; the extension is on",
     program: Some("goose"),
-    folder: Places::goose_folder,
-    skills: Some(|places| Ok(places.xdg_folder()?.join("goose/skills"))),
+    folder: Whereabouts::goose_folder,
+    skills: Some(|whereabouts| Ok(whereabouts.xdg_folder()?.join("goose/skills"))),
 };

@@ -1,4 +1,4 @@
-//! The door: initialize, list, call, be told, and a failure that says what to do next.
+//! An agent arrives: initialize, list, call, be told, and a failure that says what to do next.
 
 use anyhow::Context as _;
 use rmcp::model::SubscribeRequestParams;

@@ -1,4 +1,4 @@
-//! The agents Holdpoint can be set up for: one file and one line in [`CLIENTS`] each.
+//! The agents Holdpoint can be set up for: one file and one line in [`AGENTS`] each.
 //!
 //! An entry says where the agent reads its MCP servers from, under which key, and in which words.
 //! How a file is changed is `merge.rs`, and what the user gets to read is `setup.rs`; neither knows an agent by name.
@@ -29,7 +29,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::link::Link;
 use super::merge::{Field, Format, Is};
-use super::places::Places;
+use super::whereabouts::Whereabouts;
 
 /// Who reads a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,16 +52,16 @@ pub(crate) enum Own {
 }
 
 /// What there is to know about one agent.
-pub(crate) struct Client {
+pub(crate) struct Agent {
     /// The word that names it on the command line.
     pub(crate) name: &'static str,
     /// Its name as people write it.
     pub(crate) title: &'static str,
     pub(crate) scope: Scope,
     /// The file that `setup` prints and writes.
-    pub(crate) file: fn(&Places) -> Result<PathBuf>,
+    pub(crate) file: fn(&Whereabouts) -> Result<PathBuf>,
     /// Another file of the same form that the agent reads too. It is looked at, never written.
-    pub(crate) other_file: fn(&Places) -> Option<PathBuf>,
+    pub(crate) other_file: fn(&Whereabouts) -> Option<PathBuf>,
     pub(crate) format: Format,
     /// The key that holds the servers.
     pub(crate) key: &'static str,
@@ -74,31 +74,31 @@ pub(crate) struct Client {
     /// The program that is on the search path when the agent is installed.
     pub(crate) program: Option<&'static str>,
     /// The folder that exists once the agent has run.
-    pub(crate) folder: fn(&Places) -> Result<PathBuf>,
+    pub(crate) folder: fn(&Whereabouts) -> Result<PathBuf>,
     /// The folder where it looks for skills, of the same scope as its file.
-    pub(crate) skills: Option<fn(&Places) -> Result<PathBuf>>,
+    pub(crate) skills: Option<fn(&Whereabouts) -> Result<PathBuf>>,
 }
 
 /// Every agent we know.
-pub(crate) const CLIENTS: &[Client] = &[
-    claude_code::CLIENT,
-    claude_desktop::CLIENT,
-    cursor::CLIENT,
-    vscode::CLIENT,
-    codex::CLIENT,
-    gemini::CLIENT,
-    copilot_cli::CLIENT,
-    windsurf::CLIENT,
-    cline::CLIENT,
-    roo::CLIENT,
-    zed::CLIENT,
-    opencode::CLIENT,
-    goose::CLIENT,
-    qwen::CLIENT,
-    kimi::CLIENT,
-    junie::CLIENT,
-    amp::CLIENT,
-    antigravity::CLIENT,
+pub(crate) const AGENTS: &[Agent] = &[
+    claude_code::AGENT,
+    claude_desktop::AGENT,
+    cursor::AGENT,
+    vscode::AGENT,
+    codex::AGENT,
+    gemini::AGENT,
+    copilot_cli::AGENT,
+    windsurf::AGENT,
+    cline::AGENT,
+    roo::AGENT,
+    zed::AGENT,
+    opencode::AGENT,
+    goose::AGENT,
+    qwen::AGENT,
+    kimi::AGENT,
+    junie::AGENT,
+    amp::AGENT,
+    antigravity::AGENT,
 ];
 
 const COMMAND: Field = Field { name: "command", is: Is::Command };
@@ -114,63 +114,63 @@ const START_S: u32 = 30;
 const START_MS: u32 = START_S * 1000;
 
 /// Reads an agent's word on the command line.
-pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Client> {
-    PossibleValuesParser::new(CLIENTS.iter().map(|client| client.name))
-        .try_map(|name| Client::named(&name))
+pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Agent> {
+    PossibleValuesParser::new(AGENTS.iter().map(|agent| agent.name))
+        .try_map(|name| Agent::named(&name))
 }
 
-impl Client {
+impl Agent {
     pub(crate) fn named(name: &str) -> Result<&'static Self> {
-        let found = CLIENTS.iter().find(|client| client.name == name);
-        found.ok_or_else(|| anyhow!("no agent `{name}` in the list of clients"))
+        let found = AGENTS.iter().find(|agent| agent.name == name);
+        found.ok_or_else(|| anyhow!("no agent `{name}` in the list of agents"))
     }
 
     /// Whether there are traces of the agent on this machine.
-    pub(crate) fn is_installed(&self, places: &Places) -> bool {
-        self.program.is_some_and(|program| places.find_program(program).is_some())
-            || (self.folder)(places).is_ok_and(|folder| folder.is_dir())
+    pub(crate) fn is_installed(&self, whereabouts: &Whereabouts) -> bool {
+        self.program.is_some_and(|program| whereabouts.find_program(program).is_some())
+            || (self.folder)(whereabouts).is_ok_and(|folder| folder.is_dir())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cmd::setup::places::tests::{add_program, places_in};
+    use crate::cmd::setup::whereabouts::tests::{add_program, whereabouts_in};
 
     #[test]
     fn every_name_has_exactly_one_entry() {
-        let mut names: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let mut names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), CLIENTS.len());
+        assert_eq!(names.len(), AGENTS.len());
     }
 
     #[test]
     fn every_entry_says_how_to_start_us() {
-        for client in CLIENTS {
+        for agent in AGENTS {
             let starts =
-                client.fields.iter().filter(|it| matches!(it.is, Is::Command | Is::CommandLine));
-            assert_eq!(starts.count(), 1, "{}", client.name);
+                agent.fields.iter().filter(|it| matches!(it.is, Is::Command | Is::CommandLine));
+            assert_eq!(starts.count(), 1, "{}", agent.name);
         }
     }
 
     #[test]
     fn an_agent_is_installed_when_its_program_or_its_folder_is_there() {
         let root = tempfile::tempdir().unwrap();
-        let places = places_in(root.path());
-        assert_eq!(installed(&places), [""; 0]);
+        let whereabouts = whereabouts_in(root.path());
+        assert_eq!(installed(&whereabouts), [""; 0]);
 
         add_program(&root.path().join("bin"), "codex");
         std::fs::create_dir_all(root.path().join("home/.cursor")).unwrap();
         std::fs::create_dir_all(root.path().join("home/.config/Claude")).unwrap();
-        assert_eq!(installed(&places), ["Claude Desktop", "Cursor", "Codex"]);
+        assert_eq!(installed(&whereabouts), ["Claude Desktop", "Cursor", "Codex"]);
     }
 
-    fn installed(places: &Places) -> Vec<&'static str> {
-        CLIENTS
+    fn installed(whereabouts: &Whereabouts) -> Vec<&'static str> {
+        AGENTS
             .iter()
-            .filter(|client| client.is_installed(places))
-            .map(|client| client.title)
+            .filter(|agent| agent.is_installed(whereabouts))
+            .map(|agent| agent.title)
             .collect()
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! The extension, the command line and the SDK share this file; older extensions have their own.
 
-use super::{ARGUMENTS, COMMAND, Client, PATIENCE_S, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "cline",
     title: "Cline",
     scope: Scope::User,
-    file: |places| places.in_home(".cline/data/settings/cline_mcp_settings.json"),
-    other_file: |places| {
-        let storage = places.settings_folder().ok()?.join("Code/User/globalStorage");
+    file: |whereabouts| whereabouts.in_home(".cline/data/settings/cline_mcp_settings.json"),
+    other_file: |whereabouts| {
+        let storage = whereabouts.settings_folder().ok()?.join("Code/User/globalStorage");
         Some(storage.join("saoudrizwan.claude-dev/settings/cline_mcp_settings.json"))
     },
     format: Format::Json,
@@ -21,6 +21,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "open the MCP servers of Cline; the server is listed there",
     program: Some("cline"),
-    folder: |places| places.in_home(".cline"),
-    skills: Some(|places| places.in_home(".cline/skills")),
+    folder: |whereabouts| whereabouts.in_home(".cline"),
+    skills: Some(|whereabouts| whereabouts.in_home(".cline/skills")),
 };

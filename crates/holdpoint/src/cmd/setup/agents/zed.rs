@@ -1,15 +1,15 @@
 //! Zed: <https://zed.dev/docs/ai/mcp>
 
-use super::{ARGUMENTS, COMMAND, Client, PATIENCE_S, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "zed",
     title: "Zed",
     scope: Scope::User,
-    file: |places| Ok(places.zed_folder()?.join("settings.json")),
-    other_file: |places| Some(places.cwd.join(".zed/settings.json")),
+    file: |whereabouts| Ok(whereabouts.zed_folder()?.join("settings.json")),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".zed/settings.json")),
     format: Format::Json,
     key: "context_servers",
     fields: &[COMMAND, ARGUMENTS, Field { name: "timeout", is: Is::Patience(PATIENCE_S) }],
@@ -17,6 +17,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "open the settings of the agent panel; a green dot shows that the server runs",
     program: Some("zed"),
-    folder: Places::zed_folder,
-    skills: Some(|places| places.in_home(".agents/skills")),
+    folder: Whereabouts::zed_folder,
+    skills: Some(|whereabouts| whereabouts.in_home(".agents/skills")),
 };

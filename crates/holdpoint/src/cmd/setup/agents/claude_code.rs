@@ -2,15 +2,15 @@
 //!
 //! It waits for a call longer than any of ours takes, so no timeout is written.
 
-use super::{ARGUMENTS, COMMAND, Client, Own, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Own, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "claude-code",
     title: "Claude Code",
     scope: Scope::Project,
-    file: |places| Ok(places.cwd.join(".mcp.json")),
-    other_file: |places| places.in_home(".claude.json").ok(),
+    file: |whereabouts| Ok(whereabouts.cwd.join(".mcp.json")),
+    other_file: |whereabouts| whereabouts.in_home(".claude.json").ok(),
     format: Format::Json,
     key: "mcpServers",
     fields: &[Field { name: "type", is: Is::Word("stdio") }, COMMAND, ARGUMENTS],
@@ -18,6 +18,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "start Claude Code in this folder and approve the server, then `/mcp` shows it",
     program: Some("claude"),
-    folder: |places| places.in_home(".claude"),
-    skills: Some(|places| Ok(places.cwd.join(".claude/skills"))),
+    folder: |whereabouts| whereabouts.in_home(".claude"),
+    skills: Some(|whereabouts| Ok(whereabouts.cwd.join(".claude/skills"))),
 };

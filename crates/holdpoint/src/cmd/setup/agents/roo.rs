@@ -2,16 +2,16 @@
 //!
 //! A server of a project starts in the first folder of the workspace.
 
-use super::{ARGUMENTS, COMMAND, Client, PATIENCE_S, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "roo",
     title: "Roo Code",
     scope: Scope::Project,
-    file: |places| Ok(places.cwd.join(".roo/mcp.json")),
-    other_file: |places| {
-        let storage = places.settings_folder().ok()?.join("Code/User/globalStorage");
+    file: |whereabouts| Ok(whereabouts.cwd.join(".roo/mcp.json")),
+    other_file: |whereabouts| {
+        let storage = whereabouts.settings_folder().ok()?.join("Code/User/globalStorage");
         Some(storage.join("rooveterinaryinc.roo-cline/settings/mcp_settings.json"))
     },
     format: Format::Json,
@@ -21,6 +21,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "open this folder in VS Code; the server is in the MCP settings of Roo Code",
     program: None,
-    folder: |places| places.in_home(".roo"),
-    skills: Some(|places| Ok(places.cwd.join(".roo/skills"))),
+    folder: |whereabouts| whereabouts.in_home(".roo"),
+    skills: Some(|whereabouts| Ok(whereabouts.cwd.join(".roo/skills"))),
 };

@@ -1,15 +1,15 @@
 //! Codex: <https://developers.openai.com/codex/mcp>
 
-use super::{ARGUMENTS, COMMAND, Client, Own, PATIENCE_S, START_S, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Own, PATIENCE_S, START_S, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "codex",
     title: "Codex",
     scope: Scope::User,
-    file: |places| Ok(places.codex_folder()?.join("config.toml")),
-    other_file: |places| Some(places.cwd.join(".codex/config.toml")),
+    file: |whereabouts| Ok(whereabouts.codex_folder()?.join("config.toml")),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".codex/config.toml")),
     format: Format::Toml,
     key: "mcp_servers",
     fields: &[
@@ -22,6 +22,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "start Codex, then `/mcp` shows the server",
     program: Some("codex"),
-    folder: Places::codex_folder,
-    skills: Some(|places| Ok(places.codex_folder()?.join("skills"))),
+    folder: Whereabouts::codex_folder,
+    skills: Some(|whereabouts| Ok(whereabouts.codex_folder()?.join("skills"))),
 };

@@ -1,14 +1,14 @@
 //! Cursor: <https://cursor.com/docs/mcp>
 
-use super::{ARGUMENTS, COMMAND, Client, Link, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Link, Scope};
 use crate::cmd::setup::merge::Format;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "cursor",
     title: "Cursor",
     scope: Scope::User,
-    file: |places| places.in_home(".cursor/mcp.json"),
-    other_file: |places| Some(places.cwd.join(".cursor/mcp.json")),
+    file: |whereabouts| whereabouts.in_home(".cursor/mcp.json"),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".cursor/mcp.json")),
     format: Format::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
@@ -16,6 +16,6 @@ pub(super) const CLIENT: Client = Client {
     link: Some(Link::Cursor),
     next_step: "restart Cursor and switch the server on in its MCP settings",
     program: Some("cursor"),
-    folder: |places| places.in_home(".cursor"),
-    skills: Some(|places| places.in_home(".cursor/skills")),
+    folder: |whereabouts| whereabouts.in_home(".cursor"),
+    skills: Some(|whereabouts| whereabouts.in_home(".cursor/skills")),
 };

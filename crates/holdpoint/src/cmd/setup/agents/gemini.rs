@@ -1,14 +1,14 @@
 //! Gemini CLI: <https://geminicli.com/docs/tools/mcp-server>
 
-use super::{ARGUMENTS, COMMAND, Client, Own, PATIENCE_MS, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Own, PATIENCE_MS, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
     scope: Scope::User,
-    file: |places| places.in_home(".gemini/settings.json"),
-    other_file: |places| Some(places.cwd.join(".gemini/settings.json")),
+    file: |whereabouts| whereabouts.in_home(".gemini/settings.json"),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".gemini/settings.json")),
     format: Format::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS, Field { name: "timeout", is: Is::Patience(PATIENCE_MS) }],
@@ -16,6 +16,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "restart Gemini CLI, then `/mcp` shows the server",
     program: Some("gemini"),
-    folder: |places| places.in_home(".gemini"),
-    skills: Some(|places| places.in_home(".gemini/skills")),
+    folder: |whereabouts| whereabouts.in_home(".gemini"),
+    skills: Some(|whereabouts| whereabouts.in_home(".gemini/skills")),
 };

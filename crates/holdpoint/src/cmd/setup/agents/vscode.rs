@@ -1,14 +1,14 @@
 //! VS Code: <https://code.visualstudio.com/docs/agents/reference/mcp-configuration>
 
-use super::{ARGUMENTS, COMMAND, Client, Link, Own, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, Link, Own, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "vscode",
     title: "VS Code",
     scope: Scope::Project,
-    file: |places| Ok(places.cwd.join(".vscode/mcp.json")),
-    other_file: |places| Some(places.settings_folder().ok()?.join("Code/User/mcp.json")),
+    file: |whereabouts| Ok(whereabouts.cwd.join(".vscode/mcp.json")),
+    other_file: |whereabouts| Some(whereabouts.settings_folder().ok()?.join("Code/User/mcp.json")),
     format: Format::Json,
     key: "servers",
     fields: &[
@@ -21,6 +21,6 @@ pub(super) const CLIENT: Client = Client {
     link: Some(Link::VsCode),
     next_step: "open this folder in VS Code and start the server by `MCP: List Servers`",
     program: Some("code"),
-    folder: |places| places.in_home(".vscode"),
-    skills: Some(|places| Ok(places.cwd.join(".github/skills"))),
+    folder: |whereabouts| whereabouts.in_home(".vscode"),
+    skills: Some(|whereabouts| Ok(whereabouts.cwd.join(".github/skills"))),
 };

@@ -7,9 +7,9 @@ use tokio::sync::watch;
 
 /// The places of all readers that promise to deliver: one per client's notifications.
 #[derive(Default)]
-pub(crate) struct Told(Mutex<Vec<watch::Receiver<Seq>>>);
+pub(crate) struct Delivery(Mutex<Vec<watch::Receiver<Seq>>>);
 
-impl Told {
+impl Delivery {
     /// A new reader. It says how far it has come; dropping it says it is done.
     pub(crate) fn enter(&self, at: Seq) -> watch::Sender<Seq> {
         let (sender, receiver) = watch::channel(at);
@@ -35,7 +35,7 @@ mod tests {
 
     #[tokio::test]
     async fn waits_for_the_slow_and_not_for_the_gone() {
-        let told = Told::default();
+        let told = Delivery::default();
         let slow = told.enter(Seq(1));
         drop(told.enter(Seq(1)));
         let waiting = told.everyone(Seq(3));

@@ -1,14 +1,14 @@
 //! opencode: <https://opencode.ai/docs/mcp-servers>
 
-use super::{Client, PATIENCE_MS, Scope};
+use super::{Agent, PATIENCE_MS, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "opencode",
     title: "opencode",
     scope: Scope::User,
-    file: |places| Ok(places.xdg_folder()?.join("opencode/opencode.json")),
-    other_file: |places| Some(places.cwd.join("opencode.json")),
+    file: |whereabouts| Ok(whereabouts.xdg_folder()?.join("opencode/opencode.json")),
+    other_file: |whereabouts| Some(whereabouts.cwd.join("opencode.json")),
     format: Format::Json,
     key: "mcp",
     fields: &[
@@ -21,6 +21,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "restart opencode; `opencode mcp list` shows the server",
     program: Some("opencode"),
-    folder: |places| Ok(places.xdg_folder()?.join("opencode")),
-    skills: Some(|places| Ok(places.xdg_folder()?.join("opencode/skills"))),
+    folder: |whereabouts| Ok(whereabouts.xdg_folder()?.join("opencode")),
+    skills: Some(|whereabouts| Ok(whereabouts.xdg_folder()?.join("opencode/skills"))),
 };

@@ -1,15 +1,15 @@
 //! Kimi Code: <https://moonshotai.github.io/kimi-code/en/customization/mcp>
 
-use super::{ARGUMENTS, COMMAND, Client, PATIENCE_MS, START_MS, Scope};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_MS, START_MS, Scope};
 use crate::cmd::setup::merge::{Field, Format, Is};
-use crate::cmd::setup::places::Places;
+use crate::cmd::setup::whereabouts::Whereabouts;
 
-pub(super) const CLIENT: Client = Client {
+pub(super) const AGENT: Agent = Agent {
     name: "kimi",
     title: "Kimi Code",
     scope: Scope::User,
-    file: |places| Ok(places.kimi_folder()?.join("mcp.json")),
-    other_file: |places| Some(places.cwd.join(".kimi-code/mcp.json")),
+    file: |whereabouts| Ok(whereabouts.kimi_folder()?.join("mcp.json")),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".kimi-code/mcp.json")),
     format: Format::Json,
     key: "mcpServers",
     fields: &[
@@ -22,6 +22,6 @@ pub(super) const CLIENT: Client = Client {
     link: None,
     next_step: "start a new session of Kimi Code, then `/mcp` shows the server",
     program: Some("kimi"),
-    folder: Places::kimi_folder,
-    skills: Some(|places| places.in_home(".agents/skills")),
+    folder: Whereabouts::kimi_folder,
+    skills: Some(|whereabouts| whereabouts.in_home(".agents/skills")),
 };
