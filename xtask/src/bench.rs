@@ -28,7 +28,7 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command { name: "bench", help: HELP, run: bench };
 
 const HELP: &str = "\
-Measure the release binary beside the floor, taking turns in one run
+Measure the binary that is handed out (profile `dist`) beside the floor, taking turns in one run
 
 The floor is the least that could do the same: for `server` a minimal rmcp server,
 for `line` and `trace` the language's debugger itself, without any server in between,
@@ -41,12 +41,12 @@ Arguments:
 
 Options:
   --list           print the benches and what each measures
-  --binaries DIR   the `holdpoint` and `floor` of this folder instead of a release build
+  --binaries DIR   the `holdpoint` and `floor` of this folder instead of a build
 
 `agent` asks questions about runs of real packages, of our tools and of a shell:
   --question NAME     only this one, with both transcripts
   --transcripts DIR   write what each side wrote and read
-  --binary PATH       this holdpoint instead of a release build
+  --binary PATH       this holdpoint instead of a build
   --packages DIR      packages that are installed there already
 
 A missed goal is shown in the table; only for `agent`, which times nothing, it is a failure.
@@ -113,9 +113,9 @@ fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Goes on as the release build of this program, unless it is that already.
+/// Goes on as the optimised build of this program, unless it is that already.
 fn become_optimised(workspace: &Workspace, bench: &Bench, options: &[String]) -> Result<()> {
-    let optimised = workspace.release("xtask")?;
+    let optimised = workspace.optimised("xtask")?;
     if std::env::current_exe()?.canonicalize()? == optimised.canonicalize()? {
         return Ok(());
     }

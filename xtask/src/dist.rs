@@ -2,7 +2,7 @@
 //!
 //! An `.mcpb` bundle, which Claude Desktop and others install by a click, and, given the address where
 //! it will be downloaded from, the `server.json` that a registry of MCP servers asks for.
-//! Both are made here from the release binary, by no other tool.
+//! Both are made here from the optimised binary, by no other tool.
 
 mod zip;
 
@@ -47,7 +47,7 @@ fn make(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         [url] if url.starts_with("https://") => Some(url.trim_end_matches('/')),
         _ => bail!("unexpected arguments: `{}`\n{HELP}", arguments.join(" ")),
     };
-    let binary = workspace.release("holdpoint")?;
+    let binary = workspace.optimised("holdpoint")?;
     let folder = workspace.root.join("target/dist");
     fs::create_dir_all(&folder).with_context(|| format!("creating `{}`", folder.display()))?;
     let entry = registry_entry(&workspace.root)?;

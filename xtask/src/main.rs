@@ -31,7 +31,7 @@ Usage: cargo xtask <COMMAND> [ARGUMENT…]
 Commands:
   test [STEP…]     install what the checks need, run them all, print one summary
   install          install what the Rust tests need, and run nothing
-  bench [NAME]     measure the release binary beside a minimal server in the same run
+  bench [NAME]     measure the binary that is handed out beside a minimal server
   docs [--check]   write the generated pages of docs/, or say which are stale
   dist [URL]       make what is handed out: an .mcpb bundle, a registry's server.json
   fuzz TARGET      feed mutated inputs to a reader, as many as one likes

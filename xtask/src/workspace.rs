@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::process::{Show, run};
 
-/// A cold release build of everything takes eleven minutes on two slow cores.
+/// A cold build with every optimisation takes ten minutes on two slow cores.
 const BUILD_LIMIT: Duration = Duration::from_secs(45 * 60);
 
 /// The checked-out repository.
@@ -21,7 +21,7 @@ pub(crate) struct Workspace {
     pub(crate) cache: PathBuf,
     /// Whether the system's package manager may be asked: in CI, or with `--system`.
     pub(crate) may_change_system: bool,
-    /// Where release binaries are that were built already, by whatever profile.
+    /// Where optimised binaries are that were built already, by whatever profile.
     pub(crate) built: Option<PathBuf>,
 }
 
@@ -56,8 +56,8 @@ impl Workspace {
     }
 
     /// Builds one package as it ships, with nobody else's features.
-    pub(crate) fn release(&self, package: &str) -> Result<PathBuf> {
-        let Some(folder) = &self.built else { return self.build(package, &["--release"]) };
+    pub(crate) fn optimised(&self, package: &str) -> Result<PathBuf> {
+        let Some(folder) = &self.built else { return self.build(package, &["--profile", "dist"]) };
         let found = folder.join(package);
         if !found.is_file() {
             bail!("no `{package}` in `{}`", folder.display());

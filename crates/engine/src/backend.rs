@@ -75,6 +75,10 @@ pub enum Signal {
     Passed(Vec<Passed>),
     /// What ran so far of files that were surveyed.
     Reached(Vec<Reached>),
+    /// The program's exit code, where its debugger tells.
+    Exited {
+        code: i64,
+    },
     /// The program told that it ends; its process may live a little longer.
     Ended,
     /// The connection is gone. Always the last signal.
@@ -322,6 +326,8 @@ pub enum ScopeKind {
     Local,
     Closure,
     Global,
+    /// The processor's, of a program that was compiled.
+    Registers,
 }
 
 /// Where a value's children are to be had; good for one stop.

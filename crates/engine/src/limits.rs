@@ -209,6 +209,9 @@ pub const NEW_SOCKET: Duration = Duration::from_millis(300);
 pub const LATE_CHILDREN: Duration = Duration::from_secs(10);
 /// How long a process may take to hear that we go. The connection ends in any case, and then it is free.
 pub const DETACH: Duration = Duration::from_secs(2);
+/// Events that are kept while a debugger is configured; a program that we attach to may write meanwhile. Full
+/// means that it says nothing else: we stop reading, and its deadline comes.
+pub const EARLY_EVENTS: usize = 16_384;
 /// How long a debugger may take to answer what is not an evaluation.
 pub const ADAPTER_ANSWER: Duration = Duration::from_secs(10);
 /// How long whoever sets a breakpoint waits to hear what became of it, and whether its condition parses. A

@@ -5,6 +5,7 @@
 //! process, with handles that are good for one stop.
 
 mod actor;
+mod beside;
 mod output;
 mod state;
 mod target;
@@ -25,14 +26,15 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
+use self::{
+    beside::Beside,
+    target::{Target, Targets, UNANSWERED},
+    teller::Teller,
+};
 pub use self::{
     output::{Output, Stream, Text},
     state::{Refusal, Status, Stop},
     view::{Passes, Process, Shown, ThreadRow, View},
-};
-use self::{
-    target::{Target, Targets, UNANSWERED},
-    teller::Teller,
 };
 use crate::{
     adapter::{Runtime, Started},
@@ -62,6 +64,8 @@ pub struct Session {
     breakpoints: Arc<Breakpoints>,
     tell: Arc<Teller>,
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    /// What callers began and do not wait for.
+    beside: Beside,
     /// The last stop that was told, to say what changed.
     told: Mutex<Option<ToldStop>>,
     /// The stops that were told, oldest first.
@@ -133,7 +137,7 @@ impl Session {
             Arc::clone(&tell),
         );
         let runtime = started.runtime.take();
-        // Ends with the program, or when it is told to stop.
+        // Ends with the program, when it is told to stop, or with the session: it has its mailbox.
         tokio::spawn(actor.run(started, inbox));
         Arc::new(Session {
             id,
@@ -148,6 +152,7 @@ impl Session {
             breakpoints,
             tell,
             stdin: Arc::new(tokio::sync::Mutex::new(stdin)),
+            beside: Beside::default(),
             told: Mutex::default(),
             stops: Mutex::default(),
         })
@@ -309,13 +314,12 @@ impl Session {
             Backend::Cdp(cdp) => cdp.endless(),
             Backend::Dap(_) => None,
         };
-        // Ends with the answer, or with the connection.
-        let mut sending = tokio::spawn(backend::patiently(async move {
+        let sending = self.beside.begin(backend::patiently(async move {
             let bound = to.sync(&breakpoints, &at).await?;
             tell.bound(target, &bound);
             Ok(bound)
         }));
-        match tokio::time::timeout(limits::PROMPT, &mut sending).await {
+        match tokio::time::timeout(limits::PROMPT, sending).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => Err(Failure::internal(format!("breakpoints were not sent: {error}"))),
             Err(_) => {
@@ -483,7 +487,7 @@ impl Session {
         };
         let text = text.to_owned();
         // Ends when the program has read it, or with the program.
-        let mut writing = tokio::spawn(async move {
+        let writing = self.beside.begin(async move {
             pipe.write_all(text.as_bytes()).await?;
             pipe.flush().await?;
             if !close {
@@ -491,7 +495,7 @@ impl Session {
             }
             Ok::<(), std::io::Error>(())
         });
-        match tokio::time::timeout(limits::DRAIN, &mut writing).await {
+        match tokio::time::timeout(limits::DRAIN, writing).await {
             Ok(Ok(Err(error))) => Err(Failure::new(
                 Code::NotFound,
                 format!("the program no longer reads its stdin: {error}"),

@@ -1,4 +1,5 @@
-//! Drives a real Holdpoint from the outside, as its users do: over stdio, HTTP and the command line.
+//! Drives a real Holdpoint from the outside, as its users do: over stdio, HTTP and the command line. And plays
+//! the other end for the crates inside: [`adapter`] is a debug adapter that does what a test tells it.
 //!
 //! For tests and benches only. Everything waits with a deadline, and every process started here
 //! is gone when its handle is dropped.
@@ -10,6 +11,7 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
+pub mod adapter;
 pub mod calls;
 pub mod debug;
 pub mod http;

@@ -188,7 +188,7 @@ fn ask(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     let questions = questions(workspace, options.question.as_deref())?;
     let binary = match &options.binary {
         Some(path) => path.canonicalize().with_context(|| format!("`{}`", path.display()))?,
-        None => workspace.release("holdpoint")?,
+        None => workspace.optimised("holdpoint")?,
     };
     let installed = match &options.packages {
         Some(path) => path.canonicalize()?,

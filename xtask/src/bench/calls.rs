@@ -37,8 +37,8 @@ const TREE_GOAL_MS: f64 = 100.0;
 const MEASURE_LIMIT: Duration = Duration::from_secs(15 * 60);
 
 fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
-    let ours = Server::new(&workspace.release("holdpoint")?, &["serve", "--port", "0"]);
-    let floor = Server::new(&workspace.release("floor")?, &["bare"]);
+    let ours = Server::new(&workspace.optimised("holdpoint")?, &["serve", "--port", "0"]);
+    let floor = Server::new(&workspace.optimised("floor")?, &["bare"]);
     give_up_after(MEASURE_LIMIT)?;
     let bare = Listening::floor(&floor)?;
     let mut rows = pairs_rows(&ours, &bare)?;

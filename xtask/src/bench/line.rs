@@ -45,7 +45,7 @@ const LIMIT_MS: f64 = 5.0;
 const MEASURE_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
-    let ours = workspace.release("holdpoint")?;
+    let ours = workspace.optimised("holdpoint")?;
     let server = Server::new(&ours, &["mcp", "--port", "0"]);
     let python = debugpy(workspace)?;
     let node = find_node(workspace, NODE_MAJOR_FOR_SDKS);

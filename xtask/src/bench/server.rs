@@ -34,8 +34,8 @@ const ROUND_TRIP: Goal = Goal::TimesFloor(1.5);
 const MEASURE_LIMIT: Duration = Duration::from_secs(5 * 60);
 
 fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
-    let ours = workspace.release("holdpoint")?;
-    let floor = workspace.release("floor")?;
+    let ours = workspace.optimised("holdpoint")?;
+    let floor = workspace.optimised("floor")?;
     give_up_after(MEASURE_LIMIT)?;
     let stdio = Pair {
         ours: Server::new(&ours, &["mcp", "--port", "0"]),

@@ -126,7 +126,7 @@ const LANGUAGES: [Language; 2] = [
 const MESSAGES: [&str; 2] = ["total {total}", "total {total} of {label} at {index}"];
 
 fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
-    let ours = workspace.release("holdpoint")?;
+    let ours = workspace.optimised("holdpoint")?;
     let server = Server::new(&ours, &["mcp", "--port", "0"]);
     let interpreters = [debugpy(workspace)?, on_path(&find_node(workspace, NODE_MAJOR_FOR_SDKS)?)?];
     let sources = [("loop.py", PYTHON), ("loop.js", NODE)];

@@ -10,7 +10,7 @@ use holdpoint_dap::{
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::adapter::{answer_to, connect, soon};
+use holdpoint_testkit::adapter::{answer_to, connect, soon};
 
 #[tokio::test(start_paused = true)]
 async fn answers_out_of_order_find_their_requests() {

@@ -4,7 +4,7 @@ use holdpoint_dap::{Incoming, codec::encode, limits};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::adapter::{PIPE_BYTES, connect, next_output, output, soon, waits};
+use holdpoint_testkit::adapter::{PIPE_BYTES, connect, next_output, output, soon, waits};
 
 #[tokio::test(start_paused = true)]
 async fn a_flood_waits_for_a_slow_reader_and_arrives_whole() {

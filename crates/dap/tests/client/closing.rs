@@ -4,7 +4,7 @@ use holdpoint_dap::{Client, Incoming, RequestError};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::adapter::{Adapter, PIPE_BYTES, connect, next_output, output, soon, waits};
+use holdpoint_testkit::adapter::{Adapter, PIPE_BYTES, connect, next_output, output, soon, waits};
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_stream_closes_all_requests_with_a_reason() {

@@ -5,7 +5,7 @@ use std::pin::pin;
 use holdpoint_dap::{Client, Counts, types::Capabilities};
 use serde_json::{Value, json};
 
-use crate::adapter::{Adapter, connect, soon, waits};
+use holdpoint_testkit::adapter::{Adapter, connect, soon, waits};
 
 /// Asks, waits until the adapter has it, and goes away.
 async fn ask_and_leave(client: &Client, adapter: &mut Adapter) -> Value {

@@ -1,15 +1,13 @@
 //! The client against an adapter that the test plays, over a pipe in memory.
 //!
-//! The clock is paused: a wait that nobody ends fails at once, and nothing sleeps.
+//! The other end is of the testkit. The clock is paused: a wait that nobody ends fails at once, and nothing sleeps.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
     reason = "a test that cannot go on should stop where it stands"
 )]
 
-mod adapter;
 mod answers;
 mod bounds;
 mod closing;

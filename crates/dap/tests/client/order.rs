@@ -3,7 +3,7 @@
 use holdpoint_dap::{Event, Incoming, types::StopReason};
 use serde_json::{Value, json};
 
-use crate::adapter::{connect, next_output, output, soon};
+use holdpoint_testkit::adapter::{connect, next_output, output, soon};
 
 #[tokio::test(start_paused = true)]
 async fn an_event_before_an_answer_is_in_the_inbox_when_the_answer_is_there() {

@@ -11,7 +11,7 @@ use holdpoint_dap::{Client, Tape};
 use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 
-use crate::adapter::{Adapter, PIPE_BYTES, soon};
+use holdpoint_testkit::adapter::{Adapter, PIPE_BYTES, soon};
 
 #[tokio::test(start_paused = true)]
 async fn the_tape_has_both_directions_and_the_noise() {
@@ -75,7 +75,7 @@ async fn header_and_body_leave_in_one_write() {
     let writes = Writes::default();
     let (read, _speaks) = tokio::io::duplex(PIPE_BYTES);
     let (client, _inbox) = Client::start(read, writes.clone(), None);
-    assert!(crate::adapter::waits(client.raw("threads", Value::Null)).await);
+    assert!(holdpoint_testkit::adapter::waits(client.raw("threads", Value::Null)).await);
     let writes: Vec<_> = writes
         .0
         .lock()

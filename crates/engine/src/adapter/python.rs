@@ -20,7 +20,10 @@ use crate::{
     attach::Attach,
     backend::{
         Backend,
-        dap::{Dap, Setup},
+        dap::{
+            Dap, Setup,
+            dialect::{About, Pydevd},
+        },
     },
     failure::{Code, Failure},
     launch::Launch,
@@ -189,13 +192,15 @@ async fn connect(
         breakpoints: &breakpoints,
         functions: &around.breakpoints.functions(),
         exceptions: &around.breakpoints.exceptions(),
-        emulates_traces: launch.env.get(TRACEPOINTS).is_some_and(|it| it == "emulated"),
-        folders: folders(launch),
         tape: around.tape.as_ref().map(|tape| tape.labelled(launch.title())),
         tells_output: false,
-        children: None,
     };
-    let connecting = Dap::connect(read, write, setup);
+    let pydevd = Pydevd::new(About {
+        folders: folders(launch),
+        emulates_traces: launch.env.get(TRACEPOINTS).is_some_and(|it| it == "emulated"),
+        children: None,
+    });
+    let connecting = Dap::connect(read, write, Box::new(pydevd), setup);
     let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)
         .await
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;

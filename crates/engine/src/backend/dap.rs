@@ -4,23 +4,21 @@
 //! [`Signal`]s here. Adapters name breakpoints by numbers of their own: this is the one place that knows both.
 
 mod connect;
+pub mod dialect;
 mod exceptions;
 mod functions;
+mod known;
 mod lines;
-mod pydevd;
-mod texts;
+mod program;
+#[cfg(test)]
+mod recordings;
+mod share;
+#[cfg(test)]
+mod tests;
 mod traces;
 mod translate;
 
-use std::{
-    collections::BTreeMap,
-    path::PathBuf,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use holdpoint_dap::{
     Client, Request, RequestError,
@@ -28,20 +26,20 @@ use holdpoint_dap::{
         Continue, Disconnect, Evaluate, ExceptionInfo as AskException, Next, Pause, Scopes,
         SetVariable, StackTrace, StepIn, StepOut, Threads, Variables,
     },
-    types::{self as t, Capabilities, Empty},
+    types::{self as t, Empty},
 };
 
-use tokio::sync::mpsc;
-
-pub use self::connect::Setup;
-use self::{pydevd::Answer, traces::Traces};
+pub use self::{connect::Setup, known::Known};
+use self::{
+    program::Answer,
+    share::{Feature, allowed},
+};
 use super::{
-    ExceptionInfo, Frame, FrameId, Handle, Scope, Slice, Stack, Step, Thread, TraceWay, Value,
-    Variable,
+    ExceptionInfo, Frame, FrameId, Handle, Loaded, Running, Scope, Slice, Stack, Step, Thread,
+    Value, Variable,
 };
 use crate::{
     failure::{Code, Failure},
-    ids::BreakpointId,
     limits,
 };
 
@@ -50,34 +48,6 @@ use crate::{
 pub struct Dap {
     client: Client,
     known: Arc<Known>,
-}
-
-/// What we know of the adapter and it of us.
-struct Known {
-    capabilities: Capabilities,
-    /// The adapter's number of a breakpoint → those of ours that share it.
-    breakpoints: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
-    traces: Mutex<Traces>,
-    /// How tracepoints work here.
-    way: TraceWay,
-    /// What a condition raised just now; the stop that it causes tells it.
-    condition_error: Mutex<Option<String>>,
-    /// Python's own debugger is on the other end, which can do more than the protocol says.
-    is_pydevd: bool,
-    /// Set once our helper is in the program.
-    helper: tokio::sync::OnceCell<()>,
-    /// What runs of files that were edited since they were loaded.
-    texts: Mutex<BTreeMap<PathBuf, String>>,
-    /// Where the program's own sources are, to look for functions that are not loaded yet.
-    folders: Vec<PathBuf>,
-    /// Threads on their way from a function's head to its body, with what they stopped for.
-    entering: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
-    /// The program's output comes by the protocol, for it has no pipes of ours.
-    tells_output: bool,
-    /// Where child processes that wait to be debugged are announced.
-    children: Option<mpsc::Sender<serde_json::Value>>,
-    /// We said that we go. Said twice, debugpy's adapter would break, and the program with it.
-    parted: AtomicBool,
 }
 
 impl Dap {
@@ -91,6 +61,8 @@ impl Dap {
         arguments: R::Arguments,
         patience: Duration,
     ) -> Result<R::Body, Failure> {
+        allowed(&self.known.capabilities(), Feature::Request(R::COMMAND))
+            .map_err(|missing| missing.failure(&*self.known.dialect))?;
         match tokio::time::timeout(patience, self.client.request::<R>(arguments)).await {
             Ok(answer) => answer.map_err(refused),
             Err(_) => Err(Failure::new(
@@ -102,27 +74,72 @@ impl Dap {
 
     /// The process on the other end, where its debugger tells.
     pub async fn pid(&self) -> Option<u32> {
-        let asked = self.client.raw("pydevdSystemInfo", serde_json::json!({}));
-        let info = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()?.ok()?;
-        u32::try_from(info.get("process")?.get("pid")?.as_u64()?).ok()
+        match self.known.inside() {
+            Some(inside) => inside.pid(self).await,
+            None => self.known.pid(),
+        }
     }
 
     /// What the process is called by those who wrote the program.
     pub async fn title(&self) -> Result<String, Failure> {
-        if !self.known.is_pydevd {
-            return Err(Failure::new(Code::NotFound, "its debugger does not tell"));
+        match self.known.inside() {
+            Some(inside) => inside.title(self).await,
+            None => Err(Failure::new(Code::NotFound, "its debugger does not tell")),
         }
-        let title = self.helper("title()").await?;
-        serde_json::from_str(&title)
-            .map_err(|error| Failure::internal(format!("what a process is called: {error}")))
+    }
+
+    /// Whether a condition is one, as far as can be told before it is hit.
+    pub async fn check_condition(
+        &self,
+        file: Option<&Path>,
+        condition: &str,
+    ) -> Result<(), Failure> {
+        match self.known.inside() {
+            Some(inside) => inside.check_condition(self, file, condition).await,
+            None => Ok(()),
+        }
+    }
+
+    pub async fn running(&self, _: &Path) -> Result<Running, Failure> {
+        Ok(Running::Unknown)
+    }
+
+    pub async fn loaded(&self) -> Result<Vec<Loaded>, Failure> {
+        match self.known.inside() {
+            Some(inside) => inside.loaded(self).await,
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether what is loaded of a file is what it says now; `None` where nothing tells.
+    pub async fn is_same(&self, file: &Path) -> Result<Option<bool>, Failure> {
+        match self.known.inside() {
+            Some(inside) => inside.is_same(self, file).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Tells which text the program runs for a file; `None` for what the file says.
+    pub async fn runs(&self, file: &Path, text: Option<&str>) -> Result<(), Failure> {
+        match self.known.inside() {
+            Some(inside) => inside.runs(self, file, text).await,
+            None => Ok(()),
+        }
     }
 
     pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
+        self.known.steps().remove(&thread);
         taken(self.ask::<Continue>(arguments).await)
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
+        self.known.steps().insert(thread);
+        self.take_step(thread, step).await
+    }
+
+    /// A step that nobody asked for.
+    async fn take_step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         let plain = t::StepArguments { thread_id: thread, ..Default::default() };
         match step {
             Step::Over => taken(self.ask::<Next>(plain).await),
@@ -149,20 +166,30 @@ impl Dap {
     }
 
     pub async fn stack(&self, thread: i64, slice: Slice) -> Result<Stack, Failure> {
+        // Who cannot show a part of a stack may show all of it, or nothing.
+        let is_part = allowed(&self.known.capabilities(), Feature::SomeFrames).is_ok();
+        let number = |it: usize| i64::try_from(it).ok().filter(|_| is_part);
         let arguments = t::StackTraceArguments {
             thread_id: thread,
-            start_frame: i64::try_from(slice.start).ok(),
-            levels: i64::try_from(slice.count).ok(),
+            start_frame: number(slice.start),
+            levels: number(slice.count),
         };
         let body = self.ask::<StackTrace>(arguments).await?;
-        let frames: Vec<Frame> = body.stack_frames.into_iter().map(translate::frame).collect();
-        Ok(Stack { frames, total: body.total_frames.and_then(|it| usize::try_from(it).ok()) })
+        let dialect = &*self.known.dialect;
+        let all = body.stack_frames.len();
+        let frames = body.stack_frames.into_iter().map(|it| translate::frame(dialect, it));
+        let (start, total) = match is_part {
+            true => (0, body.total_frames.and_then(|it| usize::try_from(it).ok())),
+            false => (slice.start, Some(all)),
+        };
+        let frames: Vec<Frame> = frames.skip(start).take(slice.count).collect();
+        Ok(Stack { frames, total })
     }
 
     pub async fn scopes(&self, frame: &FrameId) -> Result<Vec<Scope>, Failure> {
         let frame_id = number(frame)?;
         let body = self.ask::<Scopes>(t::ScopesArguments { frame_id }).await?;
-        Ok(body.scopes.into_iter().map(translate::scope).collect())
+        Ok(body.scopes.into_iter().map(|it| translate::scope(&*self.known.dialect, it)).collect())
     }
 
     pub async fn children(&self, of: &Handle, slice: Slice) -> Result<Vec<Variable>, Failure> {
@@ -198,7 +225,7 @@ impl Dap {
         let arguments = t::EvaluateArguments {
             expression: expression.to_owned(),
             frame_id: frame.map(number).transpose()?,
-            context: Some(t::EvaluateContext::Repl),
+            context: Some(self.known.dialect.evaluates_for()),
             ..Default::default()
         };
         let answer = self.ask_program::<Evaluate>(arguments, patience).await;
@@ -222,8 +249,11 @@ impl Dap {
             Some(Answer { result: Err(error), .. }) => return Err(refused(error)),
         };
         let nothing = body.result.is_empty() && body.type_name.is_none();
-        if nothing && self.is_expression(expression).await {
-            return Ok(translate::none());
+        if nothing
+            && let Some(inside) = self.known.inside()
+            && let Some(value) = inside.nothing(self, expression).await
+        {
+            return Ok(value);
         }
         Ok(translate::evaluated(body))
     }
@@ -260,11 +290,12 @@ impl Dap {
 
     /// Leaves the process running.
     pub async fn detach(&self) -> Result<(), Failure> {
-        if self.known.parted.swap(true, Ordering::Relaxed) {
+        if !self.known.parts() {
             return Ok(());
         }
-        let arguments =
-            t::DisconnectArguments { terminate_debuggee: Some(false), ..Default::default() };
+        let can_choose = allowed(&self.known.capabilities(), Feature::ChosenEnd).is_ok();
+        let terminate_debuggee = can_choose.then_some(false);
+        let arguments = t::DisconnectArguments { terminate_debuggee, ..Default::default() };
         taken(self.ask_within::<Disconnect>(arguments, limits::DETACH).await)
     }
 }

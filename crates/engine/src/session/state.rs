@@ -1,8 +1,12 @@
 //! Run control as a pure function: inputs in, outputs out. No clock, no sockets, no await.
 //!
 //! Only signals say that something stopped or runs. A command changes nothing by itself but for one thing:
-//! a resume that was sent makes its threads "running" at once, so that it is never sent twice.
-//! Stops of several processes are reported one after the other; none is resumed before it was reported.
+//! a resume that was sent makes its threads "running" at once, so that it is never sent twice. Where it is
+//! refused and the process has said nothing since, they stand as they stood.
+//! Stops are reported one after the other, of several processes as of several threads, and none is resumed
+//! before it was reported: as a debugger resumes all threads of a process, it is told to with the last.
+
+mod commands;
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -44,6 +48,8 @@ pub struct Stop {
     pub reason: StopReason,
     pub hits: Vec<BreakpointId>,
     pub text: Option<String>,
+    /// It was reported before: what was to end it was refused.
+    pub is_again: bool,
 }
 
 #[derive(Debug)]
@@ -63,16 +69,24 @@ pub(super) enum Input {
         step: Step,
     },
     Pause,
+    /// A process did not take what was to end its stop.
+    Refused {
+        target: TargetId,
+        epoch: Epoch,
+    },
 }
 
 #[derive(Debug, PartialEq)]
 pub(super) enum Output {
     Resume {
         thread: ThreadKey,
+        /// The stop that it ends.
+        epoch: Epoch,
     },
     Step {
         thread: ThreadKey,
         step: Step,
+        epoch: Epoch,
     },
     Pause {
         target: TargetId,
@@ -81,6 +95,8 @@ pub(super) enum Output {
     Report(Stop),
     /// The program runs on.
     Running,
+    /// The stop is over and nothing runs on: the program goes, or another of its stops comes first.
+    Over,
     /// A thread or process came or went.
     ThreadsChanged,
     Ended,
@@ -94,12 +110,35 @@ pub enum Refusal {
     AlreadyStopped,
     Ended,
     NoSuchThread,
+    NoProcess,
 }
 
 #[derive(Debug, Default)]
 struct Target {
     threads: BTreeMap<i64, Thread>,
-    gone: bool,
+    life: Life,
+    /// What was sent to end a stop, until the process says anything.
+    sent: Option<Sent>,
+    /// A stop, and what is to be sent to end it once no other of the process waits to be reported.
+    put_by: Option<(Stop, Output)>,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    #[default]
+    Live,
+    /// It said that it ends. Until it is gone it may still stop: what runs at its end is code too.
+    Ending,
+    Gone,
+}
+
+#[derive(Debug)]
+struct Sent {
+    epoch: Epoch,
+    /// What was to end, to be reported if it does not.
+    stop: Option<Stop>,
+    /// The threads that stood.
+    stood: Vec<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -113,9 +152,10 @@ pub(super) struct State {
     status: Status,
     epoch: Epoch,
     targets: BTreeMap<TargetId, Target>,
-    /// What stopped and was not reported yet, oldest first.
-    waiting: VecDeque<(TargetId, Stopped)>,
-    current: Option<ThreadKey>,
+    /// What stands and was not reported yet, oldest first. Each gets its epoch when it is.
+    waiting: VecDeque<Stop>,
+    /// The stop that was reported and stands.
+    current: Option<Stop>,
 }
 
 impl Default for State {
@@ -152,7 +192,7 @@ impl State {
     pub(super) fn step(&mut self, input: Input) -> Vec<Output> {
         match input {
             Input::Joined { target } => {
-                self.targets.entry(target).or_default();
+                self.target(target);
                 // A process joins when it is configured: from then on it runs until it says otherwise.
                 if self.status == Status::Starting {
                     self.status = Status::Running;
@@ -164,6 +204,7 @@ impl State {
             Input::Resume => self.resume(),
             Input::Step { thread, step } => self.take_step(thread, step),
             Input::Pause => self.pause(),
+            Input::Refused { target, epoch } => self.refused(target, epoch),
         }
     }
 
@@ -176,9 +217,11 @@ impl State {
                 vec![Output::ThreadsChanged]
             }
             Signal::ThreadEnded { thread } => self.forget(target, |id| id == thread),
-            Signal::Gone { .. } | Signal::Ended => self.gone(target),
+            Signal::Ended => self.leaves(target, Life::Ending),
+            Signal::Gone { .. } => self.leaves(target, Life::Gone),
             // Not a matter of run control.
             Signal::Output { .. }
+            | Signal::Exited { .. }
             | Signal::Breakpoint(_)
             | Signal::Titled(_)
             | Signal::Passed(_)
@@ -187,62 +230,72 @@ impl State {
     }
 
     fn stopped(&mut self, target: TargetId, stopped: Stopped) -> Vec<Output> {
-        if self.status == Status::Ended {
+        let known = self.target(target);
+        // What was looked into for a while may come late.
+        if known.life == Life::Gone || self.status == Status::Ended {
             return Vec::new();
         }
-        self.thread(target, stopped.thread).is_stopped = true;
-        if stopped.all {
-            let threads = self.targets.entry(target).or_default().threads.values_mut();
+        let Stopped { thread, reason, hits, text, all } = stopped;
+        let key = ThreadKey { target, thread };
+        self.target(target).sent = None;
+        self.thread(target, thread).is_stopped = true;
+        if all {
+            let threads = self.target(target).threads.values_mut();
             threads.for_each(|thread| thread.is_stopped = true);
         }
-        self.waiting.push_back((target, stopped));
+        // Some debuggers say it twice; a thread that stands cannot stop.
+        if self.current.iter().chain(&self.waiting).any(|it| it.thread == key) {
+            return Vec::new();
+        }
+        let epoch = Epoch::default();
+        self.waiting.push_back(Stop { epoch, thread: key, reason, hits, text, is_again: false });
         // A stop is reported when the one before it has been resumed.
         if self.status == Status::Stopped { Vec::new() } else { self.report() }
     }
 
-    /// Shows the oldest stop that still stands, if any.
+    /// Shows the oldest stop that nobody has seen, if any.
     fn report(&mut self) -> Vec<Output> {
-        while let Some((target, stopped)) = self.waiting.pop_front() {
-            let thread = ThreadKey { target, thread: stopped.thread };
-            if !self.is_stopped(thread) {
-                continue;
-            }
-            self.epoch = self.epoch.next();
-            self.status = Status::Stopped;
-            self.current = Some(thread);
-            return vec![Output::Report(Stop {
-                epoch: self.epoch,
-                thread,
-                reason: stopped.reason,
-                hits: stopped.hits,
-                text: stopped.text,
-            })];
-        }
-        Vec::new()
+        let Some(mut stop) = self.waiting.pop_front() else { return Vec::new() };
+        self.epoch = self.epoch.next();
+        stop.epoch = self.epoch;
+        self.status = Status::Stopped;
+        self.current = Some(stop.clone());
+        vec![Output::Report(stop)]
     }
 
     fn continued(&mut self, target: TargetId, thread: Option<i64>) -> Vec<Output> {
-        let threads = &mut self.targets.entry(target).or_default().threads;
-        for (id, state) in threads {
+        self.target(target).sent = None;
+        self.run(target, thread);
+        self.settle()
+    }
+
+    fn run(&mut self, target: TargetId, thread: Option<i64>) {
+        for (id, state) in &mut self.target(target).threads {
             if thread.is_none_or(|thread| thread == *id) {
                 state.is_stopped = false;
             }
         }
-        self.settle()
     }
 
     /// After something ran on or went: is the reported stop still one?
     fn settle(&mut self) -> Vec<Output> {
-        match (&self.status, self.current) {
-            (Status::Stopped, Some(current)) if !self.is_stopped(current) => {
-                self.current = None;
+        let mut waiting = std::mem::take(&mut self.waiting);
+        waiting.retain(|it| self.is_stopped(it.thread));
+        self.waiting = waiting;
+        let mut out = Vec::new();
+        match self.current.take() {
+            Some(stop) if !self.is_stopped(stop.thread) => {
                 self.status = Status::Running;
-                let mut out = vec![Output::Running];
+                let target = stop.thread.target;
+                // A program that goes while it stands does not run again; one of its children may go.
+                let goes = target == TargetId::MAIN && self.target(target).life != Life::Live;
+                out.push(if goes { Output::Over } else { Output::Running });
                 out.extend(self.report());
-                out
             }
-            _ => Vec::new(),
+            current => self.current = current,
         }
+        out.extend(self.send_put_by());
+        out
     }
 
     fn forget(&mut self, target: TargetId, which: impl Fn(i64) -> bool) -> Vec<Output> {
@@ -254,8 +307,9 @@ impl State {
         out
     }
 
-    fn gone(&mut self, target: TargetId) -> Vec<Output> {
-        self.targets.entry(target).or_default().gone = true;
+    fn leaves(&mut self, target: TargetId, life: Life) -> Vec<Output> {
+        let known = self.target(target);
+        (known.life, known.sent, known.put_by) = (life, None, None);
         self.forget(target, |_| true)
     }
 
@@ -270,58 +324,17 @@ impl State {
         vec![Output::Ended]
     }
 
-    fn resume(&mut self) -> Vec<Output> {
-        let thread = match self.reported() {
-            Ok(thread) => thread,
-            Err(refusal) => return vec![Output::Refuse(refusal)],
-        };
-        let mut out = vec![Output::Resume { thread }];
-        out.extend(self.continued(thread.target, None));
-        out
-    }
-
-    fn take_step(&mut self, wanted: Option<ThreadKey>, step: Step) -> Vec<Output> {
-        let current = match self.reported() {
-            Ok(thread) => thread,
-            Err(refusal) => return vec![Output::Refuse(refusal)],
-        };
-        let thread = wanted.unwrap_or(current);
-        if !self.is_stopped(thread) {
-            return vec![Output::Refuse(Refusal::NoSuchThread)];
-        }
-        let mut out = vec![Output::Step { thread, step }];
-        out.extend(self.continued(thread.target, None));
-        out
-    }
-
-    fn pause(&mut self) -> Vec<Output> {
-        match self.status {
-            Status::Running => {
-                let live = self.targets.iter().filter(|(_, target)| !target.gone);
-                live.map(|(target, _)| Output::Pause { target: *target }).take(1).collect()
-            }
-            Status::Starting => vec![Output::Refuse(Refusal::NotStarted)],
-            Status::Stopped => vec![Output::Refuse(Refusal::AlreadyStopped)],
-            Status::Ended => vec![Output::Refuse(Refusal::Ended)],
-        }
-    }
-
-    fn reported(&self) -> Result<ThreadKey, Refusal> {
-        match (&self.status, self.current) {
-            (Status::Stopped, Some(current)) => Ok(current),
-            (Status::Starting, _) => Err(Refusal::NotStarted),
-            (Status::Ended, _) => Err(Refusal::Ended),
-            (Status::Running | Status::Stopped, _) => Err(Refusal::AlreadyRunning),
-        }
-    }
-
     fn is_stopped(&self, key: ThreadKey) -> bool {
         let threads = self.targets.get(&key.target).map(|target| &target.threads);
         threads.and_then(|it| it.get(&key.thread)).is_some_and(|thread| thread.is_stopped)
     }
 
+    fn target(&mut self, target: TargetId) -> &mut Target {
+        self.targets.entry(target).or_default()
+    }
+
     fn thread(&mut self, target: TargetId, thread: i64) -> &mut Thread {
-        self.targets.entry(target).or_default().threads.entry(thread).or_default()
+        self.target(target).threads.entry(thread).or_default()
     }
 }
 

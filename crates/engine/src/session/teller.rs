@@ -441,7 +441,7 @@ impl Told {
         let named = stop.hits.iter().copied().map(Some);
         let mut count = |breakpoint: Option<BreakpointId>| {
             let count = self.hits.entry(breakpoint).or_default();
-            *count += 1;
+            *count += u64::from(!stop.is_again);
             Hit { breakpoint, hit_count: *count }
         };
         named.chain(unasked.then_some(None)).map(&mut count).collect()

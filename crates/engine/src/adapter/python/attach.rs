@@ -25,7 +25,10 @@ use crate::{
     attach::{At, Attach, Mapping},
     backend::{
         Backend,
-        dap::{Dap, Setup},
+        dap::{
+            Dap, Setup,
+            dialect::{About, Pydevd},
+        },
     },
     failure::{Code, Failure},
     limits,
@@ -408,13 +411,15 @@ impl Link {
             breakpoints: &breakpoints.by_file(),
             functions: &breakpoints.functions(),
             exceptions: &breakpoints.exceptions(),
-            emulates_traces: false,
-            folders: self.attach.folders(|it| &it.remote),
             tape: tape.map(|tape| tape.labelled(self.attach.at.to_string())),
             tells_output: true,
-            children: self.children.clone(),
         };
-        let connecting = Dap::connect(read, write, setup);
+        let pydevd = Pydevd::new(About {
+            folders: self.attach.folders(|it| &it.remote),
+            emulates_traces: false,
+            children: self.children.clone(),
+        });
+        let connecting = Dap::connect(read, write, Box::new(pydevd), setup);
         let (dap, signals) = timeout(limits::CONNECT, connecting).await.map_err(|_| {
             let text = format!("the debugger of {} did not answer", self.attach.at);
             Failure::new(Code::AttachFailed, text).hint("is it a debugpy that listens there?")

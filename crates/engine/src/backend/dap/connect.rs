@@ -1,13 +1,10 @@
 //! The handshake: greeting, `initialize`, `launch` or `attach`, breakpoints, `configurationDone`;
 //! then events become signals until the connection ends.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use holdpoint_dap::{
-    Client, Event, Inbox, Incoming, Tape,
+    Client, Event, Inbox, Incoming, Request as _, Tape,
     request::{ConfigurationDone, Initialize},
     types::{self as t, Empty},
 };
@@ -15,20 +12,23 @@ use serde_json::Value;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     sync::mpsc,
+    task::JoinSet,
 };
 
-use super::{Dap, Known, refused, translate};
+use super::{
+    Dap, Known,
+    dialect::Dialect,
+    refused,
+    share::{Feature, allowed},
+    translate,
+};
 use crate::{
-    backend::{Bound, Exceptions, Signal, Stopped, TraceWay, Wanted, WantedFunction},
+    backend::{Bound, Exceptions, Signal, Stopped, Wanted, WantedFunction},
     failure::Failure,
     ids::BreakpointId,
     limits,
     session::Stream,
 };
-
-/// How pydevd says that a breakpoint's condition raised; it stops then.
-const CONDITION_RAISED: &str =
-    "pydevd: Error while evaluating expression in conditional breakpoint";
 
 /// How to open a session with an adapter.
 pub struct Setup<'a> {
@@ -41,16 +41,10 @@ pub struct Setup<'a> {
     pub breakpoints: &'a [(PathBuf, Vec<Wanted>)],
     pub functions: &'a [WantedFunction],
     pub exceptions: &'a Exceptions,
-    /// Tracepoints stop, whatever the debugger can.
-    pub emulates_traces: bool,
-    /// Where the program's own sources are.
-    pub folders: Vec<PathBuf>,
     /// Where to record the traffic.
     pub tape: Option<Tape>,
     /// Whether the program's output is to be had from its debugger alone.
     pub tells_output: bool,
-    /// Where to announce child processes that connect to nobody by themselves.
-    pub children: Option<mpsc::Sender<Value>>,
 }
 
 impl Dap {
@@ -58,6 +52,7 @@ impl Dap {
     pub async fn connect(
         read: impl AsyncRead + Send + Unpin + 'static,
         write: impl AsyncWrite + Send + Unpin + 'static,
+        dialect: Box<dyn Dialect>,
         setup: Setup<'_>,
     ) -> Result<(Dap, mpsc::Receiver<Signal>), Failure> {
         let (client, mut inbox) = Client::start(read, write, setup.tape.clone());
@@ -77,43 +72,24 @@ impl Dap {
         };
         let capabilities = client.request::<Initialize>(hello).await.map_err(refused)?;
         client.set_capabilities(&capabilities);
-        let is_pydevd = setup.adapter_id == "python";
-        let known = Known {
-            capabilities,
-            breakpoints: Mutex::default(),
-            traces: Mutex::default(),
-            way: if is_pydevd && !setup.emulates_traces {
-                TraceWay::InProcess
-            } else {
-                TraceWay::Emulated
-            },
-            condition_error: Mutex::default(),
-            is_pydevd,
-            helper: tokio::sync::OnceCell::new(),
-            texts: Mutex::default(),
-            folders: setup.folders.clone(),
-            entering: Mutex::default(),
-            tells_output: setup.tells_output,
-            children: setup.children.clone(),
-            parted: false.into(),
-        };
+        let known = Known::new(dialect, capabilities, setup.tells_output);
         let dap = Dap { client, known: Arc::new(known) };
         let (sender, signals) = mpsc::channel(limits::MAILBOX);
-        let early = match dap.configure(&mut inbox, &setup).await {
-            Ok(early) => early,
+        let begun = match dap.configure(&mut inbox, &setup).await {
+            Ok(begun) => begun,
             Err(failure) => {
                 dap.part();
                 return Err(failure);
             }
         };
         // Ends with the connection, or when nobody takes the signals.
-        tokio::spawn(pump(dap.clone(), inbox, sender, early));
+        tokio::spawn(pump(dap.clone(), inbox, sender, begun));
         Ok((dap, signals))
     }
 
     /// An adapter that outlives its program waits to hear that we go, and may take nobody else before.
     fn part(&self) {
-        if self.known.children.is_some() {
+        if self.known.inside().is_some_and(|it| it.waits_for_goodbye()) {
             let dap = self.clone();
             // Ends with the answer, or within its deadline.
             tokio::spawn(async move {
@@ -126,11 +102,7 @@ impl Dap {
 
     /// `initialized` may come before or after the answer to `launch`, and some adapters answer that only
     /// after `configurationDone`. What else comes meanwhile is kept.
-    async fn configure(
-        &self,
-        inbox: &mut Inbox,
-        setup: &Setup<'_>,
-    ) -> Result<Vec<Signal>, Failure> {
+    async fn configure(&self, inbox: &mut Inbox, setup: &Setup<'_>) -> Result<Begun, Failure> {
         let begun = self.client.raw(setup.begin, setup.arguments.clone());
         tokio::pin!(begun);
         let mut early = Vec::new();
@@ -143,14 +115,44 @@ impl Dap {
                 }
                 incoming = inbox.next() => match incoming {
                     Some(Incoming::Event(Event::Initialized)) => break,
-                    Some(Incoming::Event(event)) => early.push(event),
+                    Some(Incoming::Event(event)) => early.extend(self.known.early(event)),
                     Some(Incoming::Request(request)) => drop(request),
                     Some(Incoming::Closed(reason)) => return Err(gone(&reason)),
                     None => return Err(gone("it closed the connection")),
                 },
             }
         }
-        let mut signals = Vec::new();
+        let rest = async {
+            let signals = self.set_all(setup).await?;
+            let done = Feature::Request(ConfigurationDone::COMMAND);
+            if allowed(&self.known.capabilities(), done).is_ok() {
+                self.ask::<ConfigurationDone>(Empty).await?;
+            }
+            if !answered {
+                begun.await.map_err(refused)?;
+            }
+            Ok(signals)
+        };
+        tokio::pin!(rest);
+        // What comes meanwhile is taken: an answer comes behind it.
+        let signals = loop {
+            tokio::select! {
+                biased;
+                signals = &mut rest => break signals?,
+                incoming = inbox.next(), if early.len() < limits::EARLY_EVENTS => match incoming {
+                    Some(Incoming::Event(event)) => early.extend(self.known.early(event)),
+                    Some(Incoming::Request(request)) => drop(request),
+                    // What is still waited for fails by this.
+                    Some(Incoming::Closed(_)) | None => break rest.await?,
+                },
+            }
+        };
+        Ok(Begun { signals, events: early })
+    }
+
+    /// Everything that the program is to stop at.
+    async fn set_all(&self, setup: &Setup<'_>) -> Result<Vec<Signal>, Failure> {
+        let mut bound = Vec::new();
         for (file, wanted) in setup.breakpoints {
             for (id, condition) in
                 wanted.iter().filter_map(|it| Some((it.id, it.condition.as_deref()?)))
@@ -158,33 +160,54 @@ impl Dap {
                 let checked = self.check_condition(Some(file), condition).await;
                 checked.map_err(|failure| of_breakpoint(id, &failure))?;
             }
-            let bound = self.set_breakpoints(file, wanted).await?;
-            signals.extend(bound.into_iter().map(Signal::Breakpoint));
+            bound.extend(self.set_breakpoints(file, wanted).await?);
         }
         if !setup.functions.is_empty() {
-            let bound = self.set_functions(setup.functions).await?;
-            signals.extend(bound.into_iter().map(Signal::Breakpoint));
+            bound.extend(self.set_functions(setup.functions).await?);
         }
-        self.set_exceptions(setup.exceptions).await?;
-        self.ask::<ConfigurationDone>(Empty).await?;
-        if !answered {
-            begun.await.map_err(refused)?;
-        }
-        signals.extend(early.into_iter().flat_map(|event| self.signal(event)));
-        Ok(signals)
+        let exceptions = self.begin_exceptions(setup.exceptions).await?;
+        Ok(bound.into_iter().map(Signal::Breakpoint).chain(exceptions).collect())
     }
 
-    fn signal(&self, event: Event) -> Vec<Signal> {
+    /// A program runs though its debugger knows nothing of the exceptions that somebody chose for another;
+    /// that is told. Nobody chose what everybody begins with.
+    async fn begin_exceptions(&self, exceptions: &Exceptions) -> Result<Option<Signal>, Failure> {
+        let missing = self.set_possible_exceptions(exceptions).await?;
+        let told = missing.filter(|_| *exceptions != Exceptions::default());
+        Ok(told.map(|failure| {
+            let hint = failure.hint.as_deref().map(|it| format!("; {it}")).unwrap_or_default();
+            let text = format!("{}{hint}\n", failure.message);
+            Signal::Output { stream: Stream::Debugger, text }
+        }))
+    }
+}
+
+/// What there is to tell when the program may run.
+struct Begun {
+    signals: Vec<Signal>,
+    /// What the debugger told meanwhile.
+    events: Vec<Event>,
+}
+
+impl Known {
+    /// What an adapter can is needed while it is configured; everything else is kept.
+    fn early(&self, event: Event) -> Option<Event> {
         match event {
-            Event::Stopped(stopped) => {
-                let mut stopped = translate::stopped(stopped, &self.numbers());
-                if self.known.way == TraceWay::InProcess {
-                    // What shares a line with a breakpoint and does not stop.
-                    stopped.hits.retain(|id| !self.traces().has(*id));
-                }
-                stopped.text = stopped.text.or_else(|| self.condition_error().take());
-                vec![Signal::Stopped(self.entered(stopped))]
+            Event::Capabilities(change) => {
+                self.change_capabilities(&change);
+                None
             }
+            event => Some(event),
+        }
+    }
+
+    /// What an event means. Stops are looked into first; see [`Dap::stop`].
+    pub(super) fn signals(&self, event: Event) -> Vec<Signal> {
+        if let Some(signals) = self.inside().and_then(|it| it.event(self, &event)) {
+            return signals;
+        }
+        match event {
+            Event::Stopped(stopped) => vec![Signal::Stopped(self.stopped(&stopped))],
             Event::Continued(continued) => {
                 let all = continued.all_threads_continued.unwrap_or(true);
                 let thread = continued.thread_id.filter(|_| !all);
@@ -194,76 +217,82 @@ impl Dap {
                 t::ThreadReason::Exited => Signal::ThreadEnded { thread: thread.thread_id },
                 _ => Signal::ThreadStarted { thread: thread.thread_id, name: None },
             }],
-            Event::Output(output) if output.output.starts_with(CONDITION_RAISED) => {
-                let why = translate::last_line(&output.output);
-                *self.condition_error() = Some(format!("the breakpoint's condition failed: {why}"));
-                Vec::new()
-            }
-            Event::Output(output) => {
-                let stream = match output.category {
-                    Some(t::OutputCategory::Telemetry) => return Vec::new(),
-                    Some(t::OutputCategory::Stdout) => Stream::Stdout,
-                    Some(t::OutputCategory::Stderr) => Stream::Stderr,
-                    _ => Stream::Debugger,
-                };
-                // The output of a program of ours comes by its pipes; twice would be a lie.
-                let is_wanted = self.known.tells_output || stream == Stream::Debugger;
-                let told = is_wanted.then_some(Signal::Output { stream, text: output.output });
-                told.into_iter().collect()
-            }
-            Event::Other { event, body } if event == "debugpyAttach" => {
-                // Full means that nobody takes them any more: the session ends.
-                let announced = self.known.children.as_ref().map(|it| it.try_send(body));
-                if let Some(Err(error)) = announced {
-                    tracing::debug!(%error, "a child process is not debugged");
-                }
-                Vec::new()
-            }
+            Event::Output(output) => self.output(output),
             Event::Breakpoint(changed) => {
-                let number = changed.breakpoint.id.unwrap_or_default();
-                let ids = self.numbers().get(&number).cloned().unwrap_or_default();
-                let state = translate::binding(Some(&changed.breakpoint));
-                let bound = |id| Signal::Breakpoint(Bound { id, state: state.clone() });
-                ids.into_iter().map(bound).collect()
+                let bound = |id| {
+                    let asked = self.sites().get(&id).map(|it| it.line);
+                    let state =
+                        translate::binding(&*self.dialect, Some(&changed.breakpoint), asked);
+                    Signal::Breakpoint(Bound { id, state })
+                };
+                self.meant(&changed.breakpoint).into_iter().map(bound).collect()
             }
-            Event::Terminated(_) => {
-                self.part();
-                vec![Signal::Ended]
+            Event::Exited(exited) => vec![Signal::Exited { code: exited.exit_code }],
+            Event::Terminated(_) => vec![Signal::Ended],
+            Event::Process(process) => {
+                self.set_pid(process.system_process_id);
+                Vec::new()
             }
-            other => {
-                let titled = self.titled(&other).map(Signal::Titled);
-                titled.into_iter().chain(self.passed(&other).map(Signal::Passed)).collect()
+            Event::Capabilities(change) => {
+                self.change_capabilities(&change);
+                Vec::new()
             }
+            Event::Initialized
+            | Event::Module(_)
+            | Event::LoadedSource(_)
+            | Event::Invalidated(_)
+            | Event::Memory(_)
+            | Event::Other { .. } => Vec::new(),
         }
     }
-}
 
-impl Dap {
-    fn condition_error(&self) -> MutexGuard<'_, Option<String>> {
-        self.known.condition_error.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn stopped(&self, event: &t::StoppedEvent) -> Stopped {
+        let stopped = translate::stopped(&*self.dialect, event, &self.numbers());
+        match self.inside() {
+            Some(inside) => inside.stopped(self, stopped),
+            None => stopped,
+        }
+    }
+
+    fn output(&self, output: t::OutputEvent) -> Vec<Signal> {
+        let stream = match output.category {
+            Some(t::OutputCategory::Telemetry) => return Vec::new(),
+            Some(t::OutputCategory::Stdout) => Stream::Stdout,
+            Some(t::OutputCategory::Stderr) => Stream::Stderr,
+            _ => Stream::Debugger,
+        };
+        let exited = self.dialect.exit_code(&output.output).map(|code| Signal::Exited { code });
+        // The output of a program of ours comes by its pipes; twice would be a lie.
+        let is_wanted = self.tells_output || stream == Stream::Debugger;
+        let told = is_wanted.then_some(Signal::Output { stream, text: output.output });
+        told.into_iter().chain(exited).collect()
     }
 }
 
-async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: Vec<Signal>) {
-    for signal in early {
+async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, begun: Begun) {
+    for signal in begun.signals {
         if sender.send(signal).await.is_err() {
+            return;
+        }
+    }
+    // Stops that are looked into. Ended with this task, and before the connection's end is told.
+    let mut looking = JoinSet::new();
+    for event in begun.events {
+        if dap.tell(event, &sender, &mut looking).await.is_err() {
             return;
         }
     }
     let reason = loop {
         let incoming = tokio::select! {
             incoming = inbox.next() => incoming,
+            Some(_) = looking.join_next() => continue,
             // The connection ends with the last who holds it.
             () = sender.closed() => return drain(dap, inbox).await,
         };
         match incoming {
             Some(Incoming::Event(event)) => {
-                let is_at_call = dap.known.is_pydevd && is_at_call(&event);
-                for signal in dap.signal(event) {
-                    let Some(signal) = dap.aside(signal, is_at_call, &sender) else { continue };
-                    if sender.send(signal).await.is_err() {
-                        return;
-                    }
+                if dap.tell(event, &sender, &mut looking).await.is_err() {
+                    return;
                 }
             }
             // Refused by its drop: we start no programs and open no terminals for an adapter.
@@ -272,6 +301,7 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
             None => break "it closed the connection".to_owned(),
         }
     };
+    while looking.join_next().await.is_some() {}
     // The session may have ended first.
     sender.send(Signal::Gone { reason }).await.unwrap_or_default();
 }
@@ -280,66 +310,65 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, early: V
 async fn drain(dap: Dap, mut inbox: Inbox) {
     let rest = async {
         while let Some(Incoming::Event(event)) = inbox.next().await {
-            dap.signal(event);
+            dap.known.signals(event);
         }
     };
-    if dap.known.children.is_some() {
+    if dap.known.inside().is_some_and(|it| it.waits_for_goodbye()) {
         // The adapter ends the connection before that.
         tokio::time::timeout(limits::LATE_CHILDREN, rest).await.unwrap_or_default();
     }
 }
 
-fn is_at_call(event: &Event) -> bool {
-    matches!(event, Event::Stopped(it) if it.reason == t::StopReason::FunctionBreakpoint)
-}
-
 impl Dap {
+    /// Tells what an event means; an error when nobody listens any more.
+    async fn tell(
+        &self,
+        event: Event,
+        sender: &mpsc::Sender<Signal>,
+        looking: &mut JoinSet<()>,
+    ) -> Result<(), mpsc::error::SendError<Signal>> {
+        let event = match event {
+            Event::Stopped(event) => match self.stop(&event, sender, looking) {
+                Some(stopped) => return sender.send(Signal::Stopped(stopped)).await,
+                None => return Ok(()),
+            },
+            event => event,
+        };
+        if matches!(event, Event::Terminated(_)) {
+            self.part();
+        }
+        for signal in self.known.signals(event) {
+            sender.send(signal).await?;
+        }
+        Ok(())
+    }
+
     /// Stops that are looked into before anybody is told of them; `None` for those. What looks into them
     /// ends within the debugger's deadline.
-    fn aside(
+    fn stop(
         &self,
-        signal: Signal,
-        is_at_call: bool,
+        event: &t::StoppedEvent,
         sender: &mpsc::Sender<Signal>,
-    ) -> Option<Signal> {
-        let stopped = match signal {
-            Signal::Stopped(stopped) => stopped,
-            signal => return Some(signal),
-        };
-        let (dap, sender) = (self.clone(), sender.clone());
-        if is_at_call {
-            tokio::spawn(enter(dap, stopped, sender));
-        } else if self.is_traced(&stopped) {
-            tokio::spawn(async move { dap.emulate(stopped, sender).await });
-        } else if self.known.way == TraceWay::InProcess && stopped.hits.len() > 1 {
-            tokio::spawn(tell_hits(dap, stopped, sender));
+        looking: &mut JoinSet<()>,
+    ) -> Option<Stopped> {
+        let stopped = self.known.stopped(event);
+        let inside = self.known.inside();
+        let sender = sender.clone();
+        if let Some(work) = inside.and_then(|it| it.look(self, event, &stopped)) {
+            looking.spawn(async move {
+                if let Some(stopped) = work.await {
+                    // The session may have ended first.
+                    sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+                }
+            });
+        } else if let Some(look) = self.to_look_at(&stopped) {
+            let dap = self.clone();
+            looking.spawn(async move { dap.look_at(look, stopped, sender).await });
         } else {
-            return Some(Signal::Stopped(stopped));
+            return Some(stopped);
         }
         None
     }
-}
-
-/// Nobody is told of a stop at a function's head, but for one that cannot go on.
-async fn enter(dap: Dap, stopped: Stopped, sender: mpsc::Sender<Signal>) {
-    if let Err(failure) = dap.enter(stopped.thread).await {
-        tracing::debug!(%failure, "a function's body is not reached");
-        // The session may have ended first.
-        sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
-    }
-}
-
-/// Of several breakpoints on one line, those that wanted to stop.
-async fn tell_hits(dap: Dap, mut stopped: Stopped, sender: mpsc::Sender<Signal>) {
-    match dap.hit().await {
-        Ok(hits) if !hits.is_empty() => stopped.hits = hits,
-        Ok(_) => {}
-        Err(failure) => {
-            tracing::debug!(%failure, "which of several breakpoints was hit is unknown")
-        }
-    }
-    // The session may have ended first.
-    sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
 }
 
 /// A launch that a kept breakpoint prevents says which one, and how to be rid of it.

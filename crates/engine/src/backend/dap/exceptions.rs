@@ -1,11 +1,11 @@
-//! Which exceptions stop the program: by the adapter's own filters, and for Python by class.
-//!
-//! pydevd knows exceptions by classes that it can import, which a program's own may not be before it has
-//! run. So it is given a class of our helper's that counts every class of a wanted name as its own.
+//! Which exceptions stop the program, by the debugger's own filters.
 
-use holdpoint_dap::{request::SetExceptionBreakpoints, types as t};
+use holdpoint_dap::{Request as _, request::SetExceptionBreakpoints, types as t};
 
-use super::{Dap, pydevd};
+use super::{
+    Dap, Known,
+    share::{Feature, allowed},
+};
 use crate::{
     backend::Exceptions,
     failure::{Code, Failure},
@@ -13,71 +13,74 @@ use crate::{
 
 impl Dap {
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
-        let is_plain = exceptions.types.is_empty() && !exceptions.caught;
-        let arguments = if self.known.is_pydevd && !is_plain {
-            self.by_class(exceptions).await?
-        } else if exceptions.types.is_empty() {
-            let filters = filters(&self.known.capabilities, exceptions);
-            t::SetExceptionBreakpointsArguments { filters, ..Default::default() }
-        } else {
-            return Err(Failure::new(
-                Code::AdapterFailed,
-                "this debugger does not tell exceptions by their types",
-            )
-            .hint("leave `types` out"));
-        };
-        self.ask::<SetExceptionBreakpoints>(arguments).await.map(drop)
+        self.set_possible_exceptions(exceptions).await?.map_or(Ok(()), Err)
     }
 
-    async fn by_class(
+    /// Asks for what the debugger has, and tells what it has not.
+    pub(super) async fn set_possible_exceptions(
         &self,
         exceptions: &Exceptions,
-    ) -> Result<t::SetExceptionBreakpointsArguments, Failure> {
-        let names = match exceptions.types.as_slice() {
-            [] => "None".to_owned(),
-            types => {
-                let each: Vec<String> = types.iter().map(|it| pydevd::literal(it)).collect();
-                format!("[{}]", each.join(", "))
-            }
-        };
-        self.helper(&format!("exceptions({names})")).await?;
-        let modes = [
-            (exceptions.uncaught, "_holdpoint.Uncaught", t::BreakMode::Unhandled),
-            (exceptions.caught, "_holdpoint.Raised", t::BreakMode::Always),
-            (exceptions.user_unhandled, "_holdpoint.UserUnhandled", t::BreakMode::UserUnhandled),
-        ];
-        let options = modes.into_iter().filter(|(wanted, ..)| *wanted);
-        let options = options.map(|(_, class, break_mode)| option(class, break_mode)).collect();
-        Ok(t::SetExceptionBreakpointsArguments {
-            exception_options: Some(options),
-            ..Default::default()
-        })
+    ) -> Result<Option<Failure>, Failure> {
+        if let Some(inside) = self.known.inside()
+            && let Some(arguments) = inside.exceptions(self, exceptions).await?
+        {
+            self.ask::<SetExceptionBreakpoints>(arguments).await?;
+            return Ok(None);
+        }
+        if !exceptions.types.is_empty() {
+            let name = self.known.dialect.name();
+            let text = format!("{name} does not tell exceptions by their types");
+            return Err(Failure::new(Code::AdapterFailed, text).hint("leave `types` out"));
+        }
+        let Chosen { filters, missing } = chosen(&self.known, exceptions);
+        let feature = Feature::Request(SetExceptionBreakpoints::COMMAND);
+        if allowed(&self.known.capabilities(), feature).is_ok() {
+            let arguments = t::SetExceptionBreakpointsArguments { filters, ..Default::default() };
+            self.ask::<SetExceptionBreakpoints>(arguments).await?;
+        }
+        Ok((!missing.is_empty()).then(|| refusal(&self.known, &missing)))
     }
 }
 
-fn option(class: &str, break_mode: t::BreakMode) -> t::ExceptionOptions {
-    let segment =
-        |name: &str| t::ExceptionPathSegment { names: vec![name.to_owned()], ..Default::default() };
-    let path = vec![segment("Python Exceptions"), segment(class)];
-    t::ExceptionOptions { path: Some(path), break_mode }
+/// The debugger's own names for what is asked, and what it has no name for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Chosen {
+    pub(super) filters: Vec<String>,
+    pub(super) missing: Vec<&'static str>,
 }
 
-/// The adapter's own names for what we ask.
-fn filters(capabilities: &t::Capabilities, exceptions: &Exceptions) -> Vec<String> {
-    let known = &capabilities.exception_breakpoint_filters;
+pub(super) fn chosen(known: &Known, exceptions: &Exceptions) -> Chosen {
+    let (capabilities, ours) = (known.capabilities(), known.dialect.filters());
+    let announced = &capabilities.exception_breakpoint_filters;
     let pick = |names: &[&str]| {
-        let found = known.iter().find(|filter| names.contains(&filter.filter.as_str()));
-        found.map(|filter| filter.filter.clone())
+        let is_announced = |name: &&&str| announced.iter().any(|it| it.filter == **name);
+        names.iter().find(is_announced).map(|name| (*name).to_owned())
     };
-    let mut filters = Vec::new();
-    if exceptions.uncaught {
-        filters.extend(pick(&["uncaught", "unhandled", "user-unhandled"]));
+    let kinds = [
+        (exceptions.uncaught, ours.uncaught, "uncaught", ours.stops_at_uncaught),
+        (exceptions.caught, ours.caught, "caught", false),
+        (exceptions.user_unhandled, ours.user_unhandled, "user_unhandled", false),
+    ];
+    let mut chosen = Chosen { filters: Vec::new(), missing: Vec::new() };
+    for (_, names, kind, goes_without) in kinds.into_iter().filter(|(is_wanted, ..)| *is_wanted) {
+        match pick(names) {
+            Some(name) => chosen.filters.push(name),
+            None if goes_without => {}
+            None => chosen.missing.push(kind),
+        }
     }
-    if exceptions.caught {
-        filters.extend(pick(&["raised", "all", "caught"]));
-    }
-    if exceptions.user_unhandled {
-        filters.extend(pick(&["userUnhandled", "user-unhandled"]));
-    }
-    filters
+    chosen
+}
+
+fn refusal(known: &Known, missing: &[&str]) -> Failure {
+    let capabilities = known.capabilities();
+    let has = capabilities.exception_breakpoint_filters.iter();
+    let has: Vec<String> = has.map(|it| format!("`{}` ({})", it.filter, it.label)).collect();
+    let name = known.dialect.name();
+    let text = format!("{name} has no stop at exceptions that are {}", missing.join(" or "));
+    let hint = match has.as_slice() {
+        [] => "it announces no exception filters at all".to_owned(),
+        all => format!("its own filters: {}", all.join(", ")),
+    };
+    Failure::new(Code::AdapterFailed, text).hint(hint)
 }

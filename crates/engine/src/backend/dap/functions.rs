@@ -1,180 +1,86 @@
-//! Breakpoints by a function's name, for Python.
-//!
-//! pydevd stops at the call of any function of a name, on the line of its decorator, and calls every name
-//! verified. Ours also know what the function is in, tell which functions there are, and stop at the first
-//! line of the body: a thread that stopped at the call is stepped there before anybody is told.
+//! Breakpoints by a function's name, by the protocol alone.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::PoisonError,
+use holdpoint_dap::{Request as _, request::SetFunctionBreakpoints, types as t};
+
+use super::{
+    Dap,
+    share::{Feature, allowed, share},
+    translate,
 };
-
-use holdpoint_dap::{request::SetFunctionBreakpoints, types as t};
-use serde::Deserialize;
-use serde_json::json;
-
-use super::{Dap, pydevd::literal};
 use crate::{
-    backend::{Binding, Bound, Site, Step, StopReason, Stopped, TraceWay, Tracing, WantedFunction},
-    breakpoints::{hits::HitTest, template::Template},
+    backend::{Binding, Bound, Site, WantedFunction},
     failure::Failure,
-    ids::BreakpointId,
-    limits,
 };
-
-/// What the program's own memory and sources know of one name.
-#[derive(Deserialize)]
-struct Found {
-    places: Vec<(PathBuf, u32)>,
-    /// In libraries, where nothing stops.
-    others: Vec<(PathBuf, u32)>,
-    /// Defined in a file that has not run yet.
-    sources: Vec<(PathBuf, u32)>,
-    near: Vec<String>,
-}
 
 impl Dap {
     /// Replaces all of them: so does the protocol.
     pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
-        if !self.known.is_pydevd || !self.known.capabilities.supports_function_breakpoints {
-            let not = |wanted: &WantedFunction| {
-                let why = "this debugger has no breakpoints by function".to_owned();
-                Bound { id: wanted.id, state: Binding::Not { why } }
-            };
+        let known = &self.known;
+        let is_allowed =
+            allowed(&known.capabilities(), Feature::Request(SetFunctionBreakpoints::COMMAND));
+        if let Err(missing) = is_allowed {
+            let why = missing.why(&*known.dialect);
+            let not = |it: &WantedFunction| not(it, why.clone());
             return Ok(wanted.iter().map(not).collect());
         }
-        let mut groups: BTreeMap<&str, Vec<serde_json::Value>> = BTreeMap::new();
-        for one in wanted {
-            let trace = one.trace.as_deref().filter(|_| self.known.way == TraceWay::InProcess);
-            let (condition, hits) = (one.condition.as_deref(), one.hit_condition.as_deref());
-            let mut point = entry(one.id, condition, hits, trace)?;
-            if let Some(point) = point.as_object_mut() {
-                point.insert("name".to_owned(), json!(one.name));
-                point.insert("file".to_owned(), json!(one.file));
-            }
-            groups.entry(one.last()).or_default().push(point);
+        match known.inside() {
+            Some(inside) => inside.set_functions(self, wanted).await,
+            None => self.set_by_name(wanted).await,
         }
-        let told = json!(groups).to_string();
-        let bad = self.helper(&format!("functions({})", literal(&told))).await?;
-        let bad: BTreeMap<BreakpointId, String> = serde_json::from_str(&bad).unwrap_or_default();
-        let breakpoints = groups.keys().map(|name| t::FunctionBreakpoint {
-            name: (*name).to_owned(),
-            condition: Some(format!("__import__('_holdpoint').called({})", literal(name))),
-            hit_condition: None,
-        });
-        let arguments = t::SetFunctionBreakpointsArguments { breakpoints: breakpoints.collect() };
-        self.ask::<SetFunctionBreakpoints>(arguments).await?;
-        let mut bound = self.find(wanted).await?;
-        for bound in &mut bound {
-            if let Some(problem) = bad.get(&bound.id) {
-                let why = format!("its condition does not parse: {problem}");
-                bound.state = Binding::Not { why };
+    }
+
+    async fn set_by_name(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
+        let known = &self.known;
+        let (asked, elsewhere): (Vec<&WantedFunction>, Vec<_>) =
+            wanted.iter().partition(|it| it.file.is_none());
+        let point = |it: &&WantedFunction| {
+            let share = share(known, (*it).into());
+            let name = it.name.clone();
+            let (condition, hit_condition) = (share.condition, share.hit_condition);
+            t::FunctionBreakpoint { name, condition, hit_condition }
+        };
+        let breakpoints = asked.iter().map(point).collect();
+        let arguments = t::SetFunctionBreakpointsArguments { breakpoints };
+        let body = self.ask::<SetFunctionBreakpoints>(arguments).await?;
+        let answers = body.breakpoints.into_iter().map(Some).chain(std::iter::repeat(None));
+        let mut bound = Vec::new();
+        for (it, answer) in asked.into_iter().zip(answers) {
+            known.numbers().retain(|_, ids| !ids.contains(&it.id));
+            if let Some(number) = answer.as_ref().and_then(|it| it.id) {
+                known.numbers().insert(number, vec![it.id]);
             }
+            let state = self.found(it, answer.as_ref());
+            if let Binding::Functions { places, .. } = &state
+                && let Some(first) = places.first()
+            {
+                known.sites().insert(it.id, first.clone());
+            }
+            known.lefts().put(vec![(it.id, share(known, it.into()).left)]);
+            bound.push(Bound { id: it.id, state });
         }
-        self.traces().at_functions(wanted, &bound);
+        known
+            .traces()
+            .at_functions(wanted, &bound, |it| share(known, it.into()).left.hit_condition);
+        let why = format!("{} finds functions by their names alone", known.dialect.name());
+        bound.extend(elsewhere.into_iter().map(|it| not(it, why.clone())));
         Ok(bound)
     }
 
-    /// Which of them there are.
-    async fn find(&self, wanted: &[WantedFunction]) -> Result<Vec<Bound>, Failure> {
-        if wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let functions: Vec<serde_json::Value> =
-            wanted.iter().map(|it| json!({ "name": it.name, "file": it.file })).collect();
-        let asked = json!({ "functions": functions, "folders": self.known.folders }).to_string();
-        let answer = self.helper(&format!("find({})", literal(&asked))).await?;
-        let found: Vec<Found> = serde_json::from_str(&answer).map_err(|error| {
-            Failure::internal(format!("what the program said of its functions: {error}"))
-        })?;
-        let bound = wanted.iter().zip(found);
-        Ok(bound.map(|(it, found)| Bound { id: it.id, state: binding(it, found) }).collect())
-    }
-
-    /// The breakpoints that a stop is for, of those that share a place.
-    pub(super) async fn hit(&self) -> Result<Vec<BreakpointId>, Failure> {
-        let hits = self.helper("entered()").await?;
-        Ok(serde_json::from_str(&hits).unwrap_or_default())
-    }
-
-    /// A thread stands at a function's head: what for, and on to its body.
-    pub(super) async fn enter(&self, thread: i64) -> Result<(), Failure> {
-        let hits = self.hit().await?;
-        self.entering().insert(thread, hits);
-        self.step(thread, Step::Over).await
-    }
-
-    /// The stop of a thread that was on its way to a function's body is that of the breakpoint.
-    pub(super) fn entered(&self, mut stopped: Stopped) -> Stopped {
-        if let Some(hits) = self.entering().remove(&stopped.thread) {
-            if stopped.reason == StopReason::Step {
-                stopped.reason = StopReason::Breakpoint;
+    fn found(&self, wanted: &WantedFunction, answer: Option<&t::Breakpoint>) -> Binding {
+        let state = translate::binding(&*self.known.dialect, answer, Some(0));
+        let Binding::At { line, .. } = state else { return state };
+        let file = answer.and_then(|it| it.source.as_ref()).and_then(|it| it.path.clone());
+        let site = file.map(|file| Site { file: file.into(), line });
+        match site {
+            Some(site) => Binding::Functions { places: vec![site], total: 1 },
+            None if answer.is_some_and(|it| it.verified) => {
+                Binding::Functions { places: Vec::new(), total: 1 }
             }
-            stopped.hits.splice(0..0, hits);
+            None => Binding::Not { why: format!("no function `{}` is loaded", wanted.name) },
         }
-        stopped
-    }
-
-    fn entering(&self) -> std::sync::MutexGuard<'_, BTreeMap<i64, Vec<BreakpointId>>> {
-        self.known.entering.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A point as the helper takes it.
-pub(super) fn entry(
-    id: BreakpointId,
-    condition: Option<&str>,
-    hit_condition: Option<&str>,
-    trace: Option<&Tracing>,
-) -> Result<serde_json::Value, Failure> {
-    // A tracepoint counts what a hit condition leaves out, as it does what its multiple does.
-    let hits = hit_condition.map(HitTest::parse).transpose()?;
-    let trace = trace.map(|it| {
-        let expressions: Vec<&str> = it.template.iter().flat_map(Template::expressions).collect();
-        json!({
-            "generation": it.generation,
-            "multiple": it.multiple,
-            "max": it.max,
-            "expressions": expressions,
-            "literal": it.is_literal,
-            "mark": it.is_mark,
-        })
-    });
-    Ok(json!({
-        "id": id,
-        "condition": condition,
-        "hits": hits.map(|it| (it.how.as_str(), it.number)),
-        "trace": trace,
-    }))
-}
-
-fn binding(wanted: &WantedFunction, found: Found) -> Binding {
-    let name = &wanted.name;
-    let Found { places, others, sources, near } = found;
-    let total = places.len();
-    if total > 0 {
-        let site = |(file, line)| Site { file, line };
-        let places = places.into_iter().take(limits::PLACES).map(site).collect();
-        return Binding::Functions { places, total };
-    }
-    let why = match (others.first(), sources.first(), near.as_slice()) {
-        (_, Some((file, line)), _) => {
-            format!("{} defines it and has not run yet", at(file, *line))
-        }
-        (Some((file, line)), ..) => format!(
-            "`{name}` is a library's ({}), where nothing stops; launch with `just_my_code: false`",
-            at(file, *line)
-        ),
-        (None, None, []) => format!("no function `{name}` is loaded or in the program's folder"),
-        (None, None, near) => format!(
-            "no function `{name}` is loaded or in the program's folder; near: {}",
-            near.join(", ")
-        ),
-    };
-    Binding::Not { why }
-}
-
-fn at(file: &Path, line: u32) -> String {
-    format!("{}:{line}", file.display())
+fn not(wanted: &WantedFunction, why: String) -> Bound {
+    Bound { id: wanted.id, state: Binding::Not { why } }
 }

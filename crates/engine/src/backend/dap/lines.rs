@@ -1,33 +1,76 @@
 //! Breakpoints by file and line.
 //!
-//! pydevd has one breakpoint on each line, and knows no tracepoint that is worth it: its own logpoints lose
-//! hits and cost four times as much. So where several of ours share a line, or one needs more than pydevd
-//! can, pydevd's breakpoint has a condition that asks our helper in the program.
+//! Debuggers have one breakpoint on each line, whatever they answer to several. So those of ours that share
+//! a line are one to the debugger, and which of them is meant is found out at its stops.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    sync::{MutexGuard, PoisonError},
-};
+use std::{collections::BTreeMap, path::Path};
 
+use futures::future::BoxFuture;
 use holdpoint_dap::{request::SetBreakpoints, types as t};
-use serde_json::{Value, json};
 
 use super::{
     Dap,
-    functions::entry,
-    pydevd::{is_python, literal},
+    share::{Left, share},
     translate,
 };
 use crate::{
-    backend::{Binding, Bound, TraceWay, Wanted},
+    backend::{Binding, Bound, Site, Wanted},
     failure::Failure,
     ids::BreakpointId,
-    inspect::SourceText,
 };
 
 /// Those of ours that one breakpoint of the debugger stands for.
-type Group<'a> = Vec<&'a Wanted>;
+pub(super) type Group<'a> = Vec<&'a Wanted>;
+
+/// What became of breakpoints, and which of them are one to the debugger, on which line.
+pub(super) struct Placed<'a> {
+    pub(super) bound: Vec<Bound>,
+    pub(super) groups: Vec<(Group<'a>, Option<u32>)>,
+}
+
+/// Who words the breakpoints of a file for the debugger.
+pub(super) trait Setter: Sync {
+    /// Comes before the debugger hears of them.
+    fn prepare<'a>(
+        &'a self,
+        _file: &'a Path,
+        _groups: &'a [Group<'a>],
+    ) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn point(&self, group: &[&Wanted]) -> t::SourceBreakpoint;
+
+    /// What of them the debugger is not told, and is left to us.
+    fn left(&self, _group: &[&Wanted]) -> Vec<(BreakpointId, Left)> {
+        Vec::new()
+    }
+}
+
+/// By the protocol alone.
+impl Setter for Dap {
+    fn point(&self, group: &[&Wanted]) -> t::SourceBreakpoint {
+        let Some(first) = group.first() else { return t::SourceBreakpoint::default() };
+        let mut point = t::SourceBreakpoint {
+            line: i64::from(first.line),
+            column: first.column.map(i64::from),
+            ..Default::default()
+        };
+        if let [only] = group {
+            let share = share(&self.known, (*only).into());
+            (point.condition, point.hit_condition) = (share.condition, share.hit_condition);
+        }
+        point
+    }
+
+    fn left(&self, group: &[&Wanted]) -> Vec<(BreakpointId, Left)> {
+        let all = group.iter().map(|it| match group {
+            [_] => (it.id, share(&self.known, (*it).into()).left),
+            _ => (it.id, Left::all((*it).into())),
+        });
+        all.collect()
+    }
+}
 
 impl Dap {
     /// Replaces a file's breakpoints as a whole: so does the protocol.
@@ -36,164 +79,110 @@ impl Dap {
         file: &Path,
         wanted: &[Wanted],
     ) -> Result<Vec<Bound>, Failure> {
-        let is_shared = self.known.way == TraceWay::InProcess;
-        let mut groups: Vec<Group<'_>> = match is_shared {
-            true => by_line(wanted),
-            false => wanted.iter().map(|it| vec![it]).collect(),
-        };
-        let mut nowhere = Vec::new();
-        loop {
-            let answers = self.send(file, &groups).await?;
-            // A line without code is moved, perhaps to where another one is.
-            if let Some(fewer) = astray(&groups, &answers, &mut nowhere) {
-                groups = fewer;
-                continue;
-            }
-            match merged(&groups, &answers).filter(|_| is_shared) {
-                Some(fewer) => groups = fewer,
-                None => {
-                    let bound = self.took(file, wanted, &groups, &answers).await?;
-                    return Ok(self.without_code(file, wanted, bound.into_iter().chain(nowhere)));
-                }
-            }
+        match self.known.inside() {
+            Some(inside) => inside.set_breakpoints(self, file, wanted).await,
+            None => Ok(self.set_lines(file, wanted, self).await?.bound),
         }
     }
 
-    /// pydevd moves a breakpoint back to the last line with code; where there is none before it, that is
-    /// where the module's own code is said to begin, line 0, or the comment itself: nothing comes there.
-    fn without_code(
+    pub(super) async fn set_lines<'a>(
         &self,
         file: &Path,
-        wanted: &[Wanted],
-        bound: impl Iterator<Item = Bound>,
-    ) -> Vec<Bound> {
-        let is_python = self.known.is_pydevd && is_python(Some(file));
-        let bytes = match self.told_text(file) {
-            Some(running) => running.into_bytes(),
-            None if is_python => std::fs::read(file).unwrap_or_default(),
-            None => Vec::new(),
-        };
-        let text = SourceText::new(file, &bytes);
-        let truly = |bound: Bound| {
-            let asked = wanted.iter().find(|it| it.id == bound.id).map(|it| it.line);
-            let is_nowhere =
-                |line: u32, asked: u32| line == 0 || (line == asked && is_before_code(&text, line));
-            match (line_of(&bound.state), asked) {
-                (Some(line), Some(asked)) if is_nowhere(line, asked) => {
-                    let next = text.code_at(asked).err().flatten();
-                    Bound { state: no_code(asked, next), ..bound }
-                }
-                _ => bound,
+        wanted: &'a [Wanted],
+        setter: &dyn Setter,
+    ) -> Result<Placed<'a>, Failure> {
+        let mut groups = by_line(wanted);
+        let mut nowhere = Vec::new();
+        loop {
+            setter.prepare(file, &groups).await?;
+            let answers = self.send(file, &groups, setter).await?;
+            // A line without code is moved, perhaps to where another one is.
+            if let Some(fewer) = self.astray(&groups, &answers, &mut nowhere) {
+                groups = fewer;
+                continue;
             }
-        };
-        bound.map(truly).collect()
+            match merged(&groups, &answers) {
+                Some(fewer) => groups = fewer,
+                None => {
+                    let mut placed = self.took(file, wanted, groups, &answers, setter);
+                    placed.bound.extend(nowhere);
+                    return Ok(placed);
+                }
+            }
+        }
     }
 
     async fn send(
         &self,
         file: &Path,
         groups: &[Group<'_>],
+        setter: &dyn Setter,
     ) -> Result<Vec<Option<t::Breakpoint>>, Failure> {
-        self.tell_helper(file, groups).await?;
         let source = t::Source { path: Some(file.display().to_string()), ..Default::default() };
-        let breakpoints = groups.iter().map(|group| self.source_breakpoint(group)).collect();
+        let breakpoints = groups.iter().map(|group| setter.point(group)).collect();
         let arguments = t::SetBreakpointsArguments { source, breakpoints, source_modified: None };
         let body = self.ask::<SetBreakpoints>(arguments).await?;
         let answers = body.breakpoints.into_iter().map(Some).chain(std::iter::repeat(None));
         Ok(answers.take(groups.len()).collect())
     }
 
-    /// What the helper has to know before the debugger asks it.
-    async fn tell_helper(&self, file: &Path, groups: &[Group<'_>]) -> Result<(), Failure> {
-        let mut told: BTreeMap<BreakpointId, Vec<Value>> = BTreeMap::new();
-        for group in groups.iter().filter(|group| self.needs_helper(group)) {
-            let points = group.iter().map(|it| {
-                entry(
-                    it.id,
-                    it.condition.as_deref(),
-                    it.hit_condition.as_deref(),
-                    it.trace.as_deref(),
-                )
-            });
-            if let Some(key) = key(group) {
-                told.insert(key, points.collect::<Result<_, _>>()?);
-            }
-        }
-        if told.is_empty() {
-            return Ok(());
-        }
-        let text = json!({ "file": file, "groups": told }).to_string();
-        self.helper(&format!("lines({})", literal(&text))).await.map(drop)
-    }
-
-    fn needs_helper(&self, group: &[&Wanted]) -> bool {
-        let is_more = |it: &&Wanted| {
-            it.trace.is_some() || (it.condition.is_some() && it.hit_condition.is_some())
-        };
-        self.known.way == TraceWay::InProcess && (group.len() > 1 || group.iter().any(is_more))
-    }
-
-    fn source_breakpoint(&self, group: &[&Wanted]) -> t::SourceBreakpoint {
-        let Some(first) = group.first() else { return t::SourceBreakpoint::default() };
-        if !self.needs_helper(group) {
-            return translate::source_breakpoint(first);
-        }
-        let how = match (group, &first.trace) {
-            ([_], Some(trace)) if trace.is_mark => "mark",
-            ([_], Some(_)) => "trace",
-            _ => "line",
-        };
-        t::SourceBreakpoint {
-            line: i64::from(first.line),
-            column: first.column.map(i64::from),
-            condition: Some(format!("__import__('_holdpoint').{how}({})", first.id)),
-            ..Default::default()
-        }
-    }
-
     /// The debugger has them: from now on its numbers mean these.
-    async fn took(
+    fn took<'a>(
         &self,
         file: &Path,
         wanted: &[Wanted],
-        groups: &[Group<'_>],
+        groups: Vec<Group<'a>>,
         answers: &[Option<t::Breakpoint>],
-    ) -> Result<Vec<Bound>, Failure> {
+        setter: &dyn Setter,
+    ) -> Placed<'a> {
         let mut bound = Vec::new();
-        let (mut keys, mut lines) = (Vec::new(), BTreeMap::new());
-        {
-            let mut numbers = self.numbers();
-            // Numbers of an earlier answer for the same breakpoints are dead.
-            numbers.retain(|_, ids| !wanted.iter().any(|it| ids.contains(&it.id)));
-            for (group, answer) in groups.iter().zip(answers) {
-                let state = translate::binding(answer.as_ref());
-                if let Some(number) = answer.as_ref().and_then(|answer| answer.id) {
-                    numbers.insert(number, group.iter().map(|it| it.id).collect());
-                }
-                let line = line_of(&state).or(group.first().map(|it| it.line));
-                self.traces().at_lines(file, group, line.unwrap_or_default());
-                if let Some(key) = key(group).filter(|_| self.needs_helper(group)) {
-                    keys.push(key);
-                    lines.insert(key, line);
-                }
-                bound.extend(group.iter().map(|it| Bound { id: it.id, state: state.clone() }));
+        let mut placed = Vec::new();
+        let known = &self.known;
+        // Numbers of an earlier answer for the same breakpoints are dead.
+        known.numbers().retain(|_, ids| !wanted.iter().any(|it| ids.contains(&it.id)));
+        known.sites().retain(|_, site| site.file != file);
+        for (group, answer) in groups.into_iter().zip(answers) {
+            let asked = group.first().map(|it| it.line);
+            let state = translate::binding(&*known.dialect, answer.as_ref(), asked);
+            if let Some(number) = answer.as_ref().and_then(|answer| answer.id) {
+                known.numbers().insert(number, group.iter().map(|it| it.id).collect());
             }
+            let line = line_of(&state).or(asked);
+            let left = setter.left(&group);
+            let hits =
+                |id| left.iter().find(|(of, _)| *of == id).and_then(|(_, left)| left.hit_condition);
+            known.traces().at_lines(file, &group, line.unwrap_or_default(), hits);
+            for it in &group {
+                let site = Site { file: file.to_owned(), line: line.unwrap_or(it.line) };
+                known.sites().insert(it.id, site);
+                bound.push(Bound { id: it.id, state: state.clone() });
+            }
+            known.lefts().put(left);
+            placed.push((group, line_of(&state)));
         }
-        if self.known.helper.initialized() {
-            let text = json!({ "file": file, "keys": keys, "lines": lines }).to_string();
-            self.helper(&format!("lines_set({})", literal(&text))).await?;
-        }
-        Ok(bound)
+        Placed { bound, groups: placed }
     }
 
-    pub(super) fn numbers(&self) -> MutexGuard<'_, BTreeMap<i64, Vec<BreakpointId>>> {
-        self.known.breakpoints.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A tracepoint that would report another line's values is taken out again; the rest, if there was one.
+    fn astray<'a>(
+        &self,
+        groups: &[Group<'a>],
+        answers: &[Option<t::Breakpoint>],
+        nowhere: &mut Vec<Bound>,
+    ) -> Option<Vec<Group<'a>>> {
+        let before = nowhere.len();
+        let stays = |(group, answer): (&Group<'a>, &Option<t::Breakpoint>)| {
+            let line = line_of(&translate::binding(&*self.known.dialect, answer.as_ref(), None));
+            let (gone, stays): (Group<'a>, Group<'a>) = group
+                .iter()
+                .partition(|it| it.trace.is_some() && line.is_some_and(|line| line != it.line));
+            nowhere
+                .extend(gone.iter().map(|it| Bound { id: it.id, state: no_code(it.line, line) }));
+            stays
+        };
+        let rest = groups.iter().zip(answers).map(stays).filter(|it| !it.is_empty()).collect();
+        (nowhere.len() > before).then_some(rest)
     }
-}
-
-/// The name of a group in the helper: a breakpoint is in one group only.
-fn key(group: &[&Wanted]) -> Option<BreakpointId> {
-    group.first().map(|it| it.id)
 }
 
 fn by_line(wanted: &[Wanted]) -> Vec<Group<'_>> {
@@ -218,36 +207,12 @@ fn merged<'a>(groups: &[Group<'a>], answers: &[Option<t::Breakpoint>]) -> Option
     (fewer.len() < groups.len()).then_some(fewer)
 }
 
-/// A tracepoint that would report another line's values is taken out again; the rest, if there was one.
-fn astray<'a>(
-    groups: &[Group<'a>],
-    answers: &[Option<t::Breakpoint>],
-    nowhere: &mut Vec<Bound>,
-) -> Option<Vec<Group<'a>>> {
-    let before = nowhere.len();
-    let stays = |(group, answer): (&Group<'a>, &Option<t::Breakpoint>)| {
-        let line = line_of(&translate::binding(answer.as_ref()));
-        let (gone, stays): (Group<'a>, Group<'a>) = group
-            .iter()
-            .partition(|it| it.trace.is_some() && line.is_some_and(|line| line != it.line));
-        nowhere.extend(gone.iter().map(|it| Bound { id: it.id, state: no_code(it.line, line) }));
-        stays
-    };
-    let rest = groups.iter().zip(answers).map(stays).filter(|it| !it.is_empty()).collect();
-    (nowhere.len() > before).then_some(rest)
-}
-
-fn no_code(line: u32, nearest: Option<u32>) -> Binding {
+pub(super) fn no_code(line: u32, nearest: Option<u32>) -> Binding {
     let nearest = nearest.map(|it| format!("; the nearest line with code is {it}"));
     Binding::Not { why: format!("line {line} has no code{}", nearest.unwrap_or_default()) }
 }
 
-/// Whether nothing but comments and empty lines comes up to this line.
-fn is_before_code(text: &SourceText<'_>, line: u32) -> bool {
-    (1..=line).all(|it| text.code_at(it).is_err())
-}
-
-fn line_of(state: &Binding) -> Option<u32> {
+pub(super) fn line_of(state: &Binding) -> Option<u32> {
     match state {
         Binding::At { line, .. } => Some(*line),
         Binding::Functions { .. } | Binding::Not { .. } => None,

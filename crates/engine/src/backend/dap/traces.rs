@@ -1,14 +1,9 @@
-//! Tracepoints: hits that our helper reports from inside of the program, in batches; and for debuggers that
-//! can do no such thing, stops that are looked at and resumed before anybody is told.
+//! Stops that are looked into before anybody is told: tracepoints of debuggers that know none, conditions and
+//! hit counts that are left to us, and stops that do not say which breakpoint was hit. Also what a helper
+//! inside the program reports of its tracepoints.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-    sync::{Arc, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Instant};
 
-use holdpoint_dap::Event;
 use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -16,8 +11,8 @@ use tokio::sync::mpsc;
 use super::Dap;
 use crate::{
     backend::{
-        Binding, Bound, FrameId, Passed, Signal, Slice, Stopped, TraceWay, Tracing, Wanted,
-        WantedFunction,
+        Binding, Bound, Frame, Passed, Signal, Slice, StopReason, Stopped, TraceWay, Tracing,
+        Wanted, WantedFunction,
     },
     breakpoints::{hits::HitTest, template::Template},
     budget,
@@ -25,9 +20,6 @@ use crate::{
     ids::BreakpointId,
     limits,
 };
-
-/// The event by which the helper tells.
-const EVENT: &str = "holdpoint";
 
 /// The tracepoints of one process, each of the counts that it may still report.
 #[derive(Default)]
@@ -39,6 +31,7 @@ struct Traced {
     tracing: Arc<Tracing>,
     file: Arc<str>,
     line: u32,
+    /// Where nobody else looks at it.
     hit_condition: Option<HitTest>,
     /// Only where stops are emulated: there nobody else counts.
     hits: u64,
@@ -47,17 +40,28 @@ struct Traced {
 
 impl Traces {
     /// Tracepoints of a group lie on this line.
-    pub(super) fn at_lines(&mut self, file: &Path, group: &[&Wanted], line: u32) {
+    pub(super) fn at_lines(
+        &mut self,
+        file: &Path,
+        group: &[&Wanted],
+        line: u32,
+        hits: impl Fn(BreakpointId) -> Option<HitTest>,
+    ) {
         let file: Arc<str> = file.display().to_string().into();
         for one in group {
             match &one.trace {
-                Some(it) => self.put(one.id, it, &file, line, one.hit_condition.as_deref()),
+                Some(it) => self.put(one.id, it, &file, line, hits(one.id)),
                 None => self.forget(one.id),
             }
         }
     }
 
-    pub(super) fn at_functions(&mut self, wanted: &[WantedFunction], bound: &[Bound]) {
+    pub(super) fn at_functions(
+        &mut self,
+        wanted: &[WantedFunction],
+        bound: &[Bound],
+        hits: impl Fn(&WantedFunction) -> Option<HitTest>,
+    ) {
         for one in wanted {
             let Some(tracing) = &one.trace else {
                 self.forget(one.id);
@@ -73,7 +77,7 @@ impl Traces {
                 }
                 _ => Default::default(),
             };
-            self.put(one.id, tracing, &file.into(), line, one.hit_condition.as_deref());
+            self.put(one.id, tracing, &file.into(), line, hits(one));
         }
     }
 
@@ -83,7 +87,7 @@ impl Traces {
         tracing: &Arc<Tracing>,
         file: &Arc<str>,
         line: u32,
-        hit_condition: Option<&str>,
+        hit_condition: Option<HitTest>,
     ) {
         let generation = tracing.generation;
         if let Some(known) = self.known.get_mut(&(id, generation)) {
@@ -93,7 +97,6 @@ impl Traces {
         // Of the counts before it, hits may still be on their way; older ones are over.
         let before = self.known.range((id, 0)..(id, generation)).next_back().map(|(key, _)| *key);
         self.known.retain(|key, _| key.0 != id || Some(*key) == before);
-        let hit_condition = hit_condition.and_then(|it| HitTest::parse(it).ok());
         let (tracing, file) = (Arc::clone(tracing), Arc::clone(file));
         let traced = Traced { tracing, file, line, hit_condition, hits: 0, reported: 0 };
         self.known.insert((id, generation), traced);
@@ -114,7 +117,7 @@ impl Traces {
     }
 
     /// A hit as the helper writes it: `[[id, generation], number, time, thread, where, values, thread's name]`.
-    fn read(&self, hit: &Value) -> Option<Passed> {
+    pub(super) fn read(&self, hit: &Value) -> Option<Passed> {
         let id = BreakpointId(hit.pointer("/0/0")?.as_i64()?);
         let traced = self.known.get(&(id, hit.pointer("/0/1")?.as_u64()?))?;
         let place = hit.get(4)?;
@@ -140,9 +143,18 @@ impl Traces {
     }
 }
 
+/// What is to be looked at before a stop is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Where it is, for it does not say which breakpoint it is at.
+    Place,
+    /// Whether it is one: something about its breakpoints is left to us.
+    Points,
+}
+
 impl Dap {
     pub fn trace_way(&self) -> TraceWay {
-        self.known.way
+        self.known.inside().map_or(TraceWay::Emulated, |it| it.trace_way())
     }
 
     /// Of these expressions, the first that is none, and why.
@@ -151,91 +163,138 @@ impl Dap {
         file: Option<&Path>,
         expressions: &[&'a str],
     ) -> Result<Option<(&'a str, String)>, Failure> {
-        if expressions.is_empty() || !self.known.is_pydevd || !super::pydevd::is_python(file) {
-            return Ok(None);
-        }
-        let text = serde_json::json!(expressions).to_string();
-        let answer = self.helper(&format!("check({})", super::pydevd::literal(&text))).await?;
-        let wrong: Vec<Option<String>> = serde_json::from_str(&answer).unwrap_or_default();
+        let Some(inside) = self.known.inside() else { return Ok(None) };
+        let wrong = inside.problems(self, file, expressions).await?;
         let mut each = expressions.iter().zip(wrong);
         Ok(each.find_map(|(expression, why)| Some((*expression, why?))))
     }
 
-    pub(super) fn traces(&self) -> MutexGuard<'_, Traces> {
-        self.known.traces.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What a stop of the protocol needs before it can be told.
+    pub(super) fn to_look_at(&self, stopped: &Stopped) -> Option<Look> {
+        let known = &self.known;
+        let is_nameless = stopped.reason == StopReason::Breakpoint && stopped.hits.is_empty();
+        if is_nameless && !known.dialect.names_hits() && !known.sites().is_empty() {
+            return Some(Look::Place);
+        }
+        let is_left = |id: &BreakpointId| known.lefts().has(*id) || self.is_emulated(*id);
+        stopped.hits.iter().any(is_left).then_some(Look::Points)
     }
 
-    /// What the helper tells, if it is that.
-    pub(super) fn passed(&self, event: &Event) -> Option<Vec<Passed>> {
-        let Event::Other { event, body } = event else { return None };
-        let hits = body.get("hits").filter(|_| event == EVENT)?.as_array()?;
-        let traces = self.traces();
-        Some(hits.iter().filter_map(|hit| traces.read(hit)).collect())
-    }
-
-    /// What the process says that it is called.
-    pub(super) fn titled(&self, event: &Event) -> Option<String> {
-        let Event::Other { event, body } = event else { return None };
-        body.get("title").filter(|_| event == EVENT)?.as_str().map(str::to_owned)
-    }
-
-    /// Whether a stop is, for one thing, at a tracepoint that is emulated.
-    pub(super) fn is_traced(&self, stopped: &Stopped) -> bool {
-        self.known.way == TraceWay::Emulated && stopped.hits.iter().any(|id| self.traces().has(*id))
+    fn is_emulated(&self, id: BreakpointId) -> bool {
+        self.trace_way() == TraceWay::Emulated && self.known.traces().has(id)
     }
 
     /// Looks at a stop, tells the tracepoints' hits, and goes on unless somebody else wanted it.
-    pub(super) async fn emulate(&self, mut stopped: Stopped, signals: mpsc::Sender<Signal>) {
-        let thread = stopped.thread;
-        match self.look(&stopped).await {
-            Ok(passed) if passed.is_empty() => {}
-            Ok(passed) => signals.send(Signal::Passed(passed)).await.unwrap_or_default(),
-            Err(failure) => tracing::debug!(%failure, "a tracepoint's hit is not told"),
+    pub(super) async fn look_at(
+        &self,
+        look: Look,
+        mut stopped: Stopped,
+        signals: mpsc::Sender<Signal>,
+    ) {
+        let begun = (Instant::now(), Timestamp::now());
+        // The session may have ended first, wherever a signal goes unsent.
+        let top = match self.top(stopped.thread).await {
+            Ok(top) => top,
+            Err(failure) => {
+                tracing::debug!(%failure, "a stop is told as it came");
+                return signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+            }
+        };
+        if look == Look::Place {
+            stopped.hits = self.known.at(&top);
+            // A stop that is nobody's is the program's own, or a step's end.
+            if stopped.hits.is_empty() {
+                return signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+            }
         }
-        stopped.hits.retain(|id| !self.traces().has(*id));
-        if !stopped.hits.is_empty() {
-            // The session may have ended first.
-            return signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+        let mut passed = Vec::new();
+        let (mut stops, mut why) = (Vec::new(), None);
+        for id in std::mem::take(&mut stopped.hits) {
+            match self.holds(id, &top).await {
+                Ok(false) => continue,
+                Err(text) => {
+                    why = Some(text);
+                    stops.push(id);
+                }
+                Ok(true) if self.is_emulated(id) => {
+                    passed.extend(self.pass(id, stopped.thread, &top, begun).await);
+                }
+                Ok(true) if self.known.lefts().count(id) => stops.push(id),
+                Ok(true) => {}
+            }
         }
-        if let Err(failure) = self.resume(thread).await {
-            tracing::debug!(%failure, "the program is not resumed from a tracepoint");
+        if !passed.is_empty() {
+            signals.send(Signal::Passed(passed)).await.unwrap_or_default();
+        }
+        stopped.hits = stops;
+        stopped.text = stopped.text.or(why);
+        if stopped.hits.is_empty() {
+            match self.pass_by(&mut stopped).await {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(failure) => {
+                    // It stands there, whatever it was to do.
+                    stopped.reason = StopReason::Other("tracepoint".to_owned());
+                    stopped.text =
+                        Some(format!("the program was to pass here: {}", failure.message));
+                }
+            }
+        }
+        signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+    }
+
+    /// Goes on from a stop that nobody wanted; unless a step was under way, which ends here then.
+    async fn pass_by(&self, stopped: &mut Stopped) -> Result<bool, Failure> {
+        if self.known.steps().contains(&stopped.thread) {
+            stopped.reason = StopReason::Step;
+            return Ok(false);
+        }
+        self.resume(stopped.thread).await.map(|()| true)
+    }
+
+    async fn top(&self, thread: i64) -> Result<Frame, Failure> {
+        let top = self.stack(thread, Slice { start: 0, count: 1 }).await?;
+        let top = top.frames.into_iter().next();
+        top.ok_or_else(|| Failure::new(Code::NotFound, "a stop without a frame"))
+    }
+
+    /// Whether a condition that is left to us holds; the text of what went wrong, where it cannot be told.
+    async fn holds(&self, id: BreakpointId, top: &Frame) -> Result<bool, String> {
+        let Some(condition) = self.known.lefts().condition(id) else { return Ok(true) };
+        match self.evaluate(Some(&top.id), &condition, limits::TRACE_EVALUATE).await {
+            Ok(value) => Ok(self.known.dialect.is_true(&value)),
+            Err(failure) => Err(format!("the breakpoint's condition failed: {}", failure.message)),
         }
     }
 
-    async fn look(&self, stopped: &Stopped) -> Result<Vec<Passed>, Failure> {
-        let begun = (Instant::now(), Timestamp::now());
-        let top = self.stack(stopped.thread, Slice { start: 0, count: 1 }).await?;
-        let top = top.frames.into_iter().next();
-        let top = top.ok_or_else(|| Failure::new(Code::NotFound, "a stop without a frame"))?;
-        let mut passed = Vec::new();
-        for id in &stopped.hits {
-            let Some((tracing, hit_count)) = self.count(*id) else { continue };
-            let values = self.values(&tracing, &top.id, begun.0).await;
-            passed.push(Passed {
-                id: *id,
-                tracing,
-                hit_count,
-                at: begun.1,
-                thread: stopped.thread,
-                thread_name: None,
-                file: top
-                    .file
-                    .as_ref()
-                    .map(|it| it.display().to_string())
-                    .unwrap_or_default()
-                    .into(),
-                line: top.line,
-                column: top.column,
-                function: Some(top.function.as_str().into()),
-                values,
-            });
-        }
-        Ok(passed)
+    async fn pass(
+        &self,
+        id: BreakpointId,
+        thread: i64,
+        top: &Frame,
+        (begun, at): (Instant, Timestamp),
+    ) -> Option<Passed> {
+        let (tracing, hit_count) = self.count(id)?;
+        let values = self.values(&tracing, top, begun).await;
+        let file = top.file.as_ref().map(|it| it.display().to_string()).unwrap_or_default();
+        Some(Passed {
+            id,
+            tracing,
+            hit_count,
+            at,
+            thread,
+            thread_name: None,
+            file: file.into(),
+            line: top.line,
+            column: top.column,
+            function: Some(top.function.as_str().into()),
+            values,
+        })
     }
 
     /// The number of a hit that is to be reported.
     fn count(&self, id: BreakpointId) -> Option<(Arc<Tracing>, u64)> {
-        let mut traces = self.traces();
+        let mut traces = self.known.traces();
         let traced = traces.newest(id)?;
         traced.hits += 1;
         let (number, Tracing { multiple, max, .. }) = (traced.hits, &*traced.tracing);
@@ -253,7 +312,7 @@ impl Dap {
     async fn values(
         &self,
         tracing: &Tracing,
-        frame: &FrameId,
+        top: &Frame,
         begun: Instant,
     ) -> Vec<Result<String, String>> {
         let mut values = Vec::new();
@@ -263,7 +322,7 @@ impl Dap {
                 values.push(Err("Timeout".to_owned()));
                 continue;
             }
-            values.push(match self.evaluate(Some(frame), expression, left).await {
+            values.push(match self.evaluate(Some(&top.id), expression, left).await {
                 Ok(value) => Ok(budget::cut(&value.text, limits::TRACE_VALUE)),
                 Err(failure) if failure.code == Code::Timeout => Err("Timeout".to_owned()),
                 Err(failure) => Err(error_type(&failure.message)),

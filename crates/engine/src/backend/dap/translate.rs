@@ -4,52 +4,40 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use holdpoint_dap::types as t;
 
+use super::dialect::Dialect;
 use crate::{
-    backend::{
-        Binding, Frame, FrameId, Handle, Scope, ScopeKind, StopReason, Stopped, Value, Variable,
-        Wanted,
-    },
+    backend::{Binding, Frame, FrameId, Handle, Scope, StopReason, Stopped, Value, Variable},
     ids::BreakpointId,
 };
 
-pub(super) fn source_breakpoint(wanted: &Wanted) -> t::SourceBreakpoint {
-    t::SourceBreakpoint {
-        line: i64::from(wanted.line),
-        column: wanted.column.map(i64::from),
-        condition: wanted.condition.clone(),
-        hit_condition: wanted.hit_condition.clone(),
-        ..Default::default()
-    }
-}
-
-pub(super) fn binding(answer: Option<&t::Breakpoint>) -> Binding {
+/// `asked` is the line that was asked for: some debuggers answer only that it lies there.
+pub(super) fn binding(
+    dialect: &dyn Dialect,
+    answer: Option<&t::Breakpoint>,
+    asked: Option<u32>,
+) -> Binding {
     let Some(answer) = answer else {
         return Binding::Not { why: "the debugger did not say what became of it".to_owned() };
     };
-    let at = answer.line.and_then(|line| u32::try_from(line).ok());
+    let at = answer.line.map_or(asked, |line| u32::try_from(line).ok());
     match at {
-        Some(line) if answer.verified => {
+        Some(line) if dialect.is_bound(answer) => {
             Binding::At { line, column: answer.column.and_then(|it| u32::try_from(it).ok()) }
         }
-        _ => Binding::Not { why: why_not(answer.message.as_deref()) },
+        _ => Binding::Not { why: why_not(dialect, answer.message.as_deref()) },
     }
 }
 
 /// What adapters say is made for people with an editor.
-fn why_not(message: Option<&str>) -> String {
-    match message {
-        None => "its file is not loaded yet".to_owned(),
-        Some(message) if message.contains("justMyCode") => {
-            "it is in a library, which this launch leaves out; `debug_restart` takes it in, as does \
-             `just_my_code: false`"
-                .to_owned()
-        }
-        Some(message) => last_line(message),
-    }
+fn why_not(dialect: &dyn Dialect, message: Option<&str>) -> String {
+    let own = message.and_then(|it| dialect.why_unbound(it));
+    own.or_else(|| message.map(last_line))
+        .unwrap_or_else(|| "its file is not loaded yet".to_owned())
 }
 
 pub(super) fn stopped(
-    stopped: t::StoppedEvent,
+    dialect: &dyn Dialect,
+    stopped: &t::StoppedEvent,
     known: &BTreeMap<i64, Vec<BreakpointId>>,
 ) -> Stopped {
     let reason = match &stopped.reason {
@@ -59,15 +47,6 @@ pub(super) fn stopped(
         t::StopReason::Pause => StopReason::Pause,
         t::StopReason::Entry => StopReason::Entry,
         other => StopReason::Other(other.to_string()),
-    };
-    // pydevd explains to people what it shows in an editor.
-    let short =
-        |it: String| it.split(" (note: full exc").next().unwrap_or_default().trim().to_owned();
-    let text = match (stopped.text.map(short), stopped.description) {
-        (Some(text), Some(description)) if !description.is_empty() => {
-            Some(format!("{text}: {description}"))
-        }
-        (text, description) => text.or(description),
     };
     Stopped {
         thread: stopped.thread_id.unwrap_or(1),
@@ -79,13 +58,13 @@ pub(super) fn stopped(
             .flatten()
             .copied()
             .collect(),
-        text: text.filter(|text| !text.is_empty()),
+        text: dialect.stop_text(stopped),
         all: stopped.all_threads_stopped.unwrap_or(false),
     }
 }
 
-pub(super) fn frame(frame: t::StackFrame) -> Frame {
-    let source = frame.source.unwrap_or_default();
+pub(super) fn frame(dialect: &dyn Dialect, mut frame: t::StackFrame) -> Frame {
+    let source = frame.source.take().unwrap_or_default();
     // What has a number instead of a file is still called something: a module in an archive. A file that
     // was removed has its folder.
     let has_folder = |path: &PathBuf| path.parent().is_some_and(|it| it.is_dir());
@@ -96,13 +75,12 @@ pub(super) fn frame(frame: t::StackFrame) -> Frame {
         Some(_) => None,
         None => source.path.or(source.name),
     };
-    let subtle =
-        matches!(frame.presentation_hint, Some(t::FrameHint::Subtle | t::FrameHint::Label));
+    let is_subtle = frame.presentation_hint.as_ref().is_some_and(|it| *it != t::FrameHint::Normal);
+    let is_users = |file: &PathBuf| dialect.is_users(&frame, file);
     Frame {
         id: FrameId::Number(frame.id),
-        // As pydevd marks the frame that an exception leaves.
-        function: frame.name.trim_end_matches(" (Current frame)").to_owned(),
-        is_user: !subtle && file.as_deref().is_some_and(is_users),
+        function: dialect.function(&frame.name).to_owned(),
+        is_user: !is_subtle && file.as_ref().is_some_and(is_users),
         file,
         place,
         line: u32::try_from(frame.line).unwrap_or(0),
@@ -110,21 +88,8 @@ pub(super) fn frame(frame: t::StackFrame) -> Frame {
     }
 }
 
-/// Not a library's: nothing that a package manager put there.
-fn is_users(file: &std::path::Path) -> bool {
-    let library = |name: &std::ffi::OsStr| {
-        matches!(name.to_str(), Some("site-packages" | "dist-packages" | "node_modules"))
-            || name.to_str().is_some_and(|name| name.starts_with("python3."))
-    };
-    !file.iter().any(library)
-}
-
-pub(super) fn scope(scope: t::Scope) -> Scope {
-    let kind = match scope.name.to_ascii_lowercase().as_str() {
-        "globals" | "global" => ScopeKind::Global,
-        "closure" | "nonlocals" => ScopeKind::Closure,
-        _ => ScopeKind::Local,
-    };
+pub(super) fn scope(dialect: &dyn Dialect, scope: t::Scope) -> Scope {
+    let kind = dialect.scope_kind(&scope);
     Scope { kind, name: scope.name, children: Handle::Number(scope.variables_reference) }
 }
 
@@ -149,17 +114,6 @@ pub(super) fn evaluated(body: t::EvaluateBody) -> Value {
         children: handle(body.variables_reference),
         indexed: count(body.indexed_variables),
         named: count(body.named_variables),
-    }
-}
-
-/// Python's `None`, which its debugger does not show.
-pub(super) fn none() -> Value {
-    Value {
-        text: "None".to_owned(),
-        kind: Some("NoneType".to_owned()),
-        children: None,
-        indexed: None,
-        named: None,
     }
 }
 

@@ -51,19 +51,28 @@ fn parse(line: &str) -> Input {
         [">", "resume"] => Input::Resume,
         [">", "next"] => Input::Step { thread: None, step: Step::Over },
         [">", "pause"] => Input::Pause,
+        [">", "steps", thread] => {
+            Input::Step { thread: Some(thread.parse().unwrap()), step: Step::Over }
+        }
+        ["<", target, "refuses", epoch] => Input::Refused {
+            target: TargetId(target.trim_start_matches('p').parse().unwrap()),
+            epoch: Epoch(epoch.parse().unwrap()),
+        },
         _ => panic!("no such step: {line}"),
     }
 }
 
 fn show(output: &Output) -> String {
     match output {
-        Output::Resume { thread } => format!("send resume {thread}"),
-        Output::Step { thread, step } => format!("send step {thread} {step:?}"),
+        Output::Resume { thread, .. } => format!("send resume {thread}"),
+        Output::Step { thread, step, .. } => format!("send step {thread} {step:?}"),
         Output::Pause { target } => format!("send pause p{}", target.0),
         Output::Report(stop) => {
-            format!("report {} thread {} {}", stop.epoch, stop.thread, stop.reason.as_str())
+            let again = if stop.is_again { " again" } else { "" };
+            format!("report {} thread {} {}{again}", stop.epoch, stop.thread, stop.reason.as_str())
         }
         Output::Running => "running".into(),
+        Output::Over => "over".into(),
         Output::ThreadsChanged => "threads".into(),
         Output::Ended => "ended".into(),
         Output::Refuse(refusal) => format!("refuse {refusal:?}"),
@@ -250,6 +259,222 @@ fn what_cannot_be_done_is_refused() {
             > pause
                 refuse AlreadyStopped
             = Stopped
+        "#]],
+    );
+}
+
+#[test]
+fn a_refused_resume_stands_again_and_the_next_is_sent() {
+    check(
+        "
+        < p1 joins
+        < p1 stops 1 breakpoint
+        > resume
+        < p1 refuses 1
+        > resume
+        < p1 refuses 1
+        < p1 refuses 2
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p1 stops 1 breakpoint
+                report 1 thread 1 breakpoint
+            > resume
+                send resume 1
+                running
+            < p1 refuses 1
+                report 2 thread 1 breakpoint again
+            > resume
+                send resume 1
+                running
+            < p1 refuses 1
+            < p1 refuses 2
+                report 3 thread 1 breakpoint again
+            = Stopped
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_process_says_counts_more_than_a_refusal() {
+    check(
+        "
+        < p1 joins
+        < p1 stops 1 breakpoint
+        > resume
+        < p1 continues
+        < p1 refuses 1
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p1 stops 1 breakpoint
+                report 1 thread 1 breakpoint
+            > resume
+                send resume 1
+                running
+            < p1 continues
+            < p1 refuses 1
+            = Running
+        "#]],
+    );
+}
+
+#[test]
+fn stops_of_two_threads_are_reported_one_after_the_other() {
+    check(
+        "
+        < p1 joins
+        < p1 stops 1 breakpoint
+        < p1 stops 2 breakpoint
+        > next
+        > resume
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p1 stops 1 breakpoint
+                report 1 thread 1 breakpoint
+            < p1 stops 2 breakpoint
+            > next
+                over
+                report 2 thread 2 breakpoint
+            > resume
+                send resume 2
+                running
+            = Running
+        "#]],
+    );
+}
+
+#[test]
+fn a_step_of_a_thread_of_another_process_leaves_the_stop_standing() {
+    check(
+        "
+        < p1 joins
+        < p2 joins
+        < p1 stops 1 breakpoint
+        < p2 stops 1 breakpoint
+        > steps 2/1
+        < p2 refuses 1
+        > steps 2/1
+        < p2 stops 1 step
+        > resume
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p2 joins
+                threads
+            < p1 stops 1 breakpoint
+                report 1 thread 1 breakpoint
+            < p2 stops 1 breakpoint
+            > steps 2/1
+                send step 2/1 Over
+            < p2 refuses 1
+            > steps 2/1
+                send step 2/1 Over
+            < p2 stops 1 step
+            > resume
+                send resume 1
+                running
+                report 2 thread 2/1 step
+            = Stopped
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_put_by_is_sent_when_the_other_stop_goes() {
+    check(
+        "
+        < p1 joins
+        < p1 stops 1 breakpoint
+        < p1 stops 2 breakpoint
+        > next
+        < p1 ends 2
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p1 stops 1 breakpoint
+                report 1 thread 1 breakpoint
+            < p1 stops 2 breakpoint
+            > next
+                over
+                report 2 thread 2 breakpoint
+            < p1 ends 2
+                threads
+                running
+                send step 1 Over
+            = Running
+        "#]],
+    );
+}
+
+#[test]
+fn a_program_that_goes_while_it_stands_does_not_run_on() {
+    check(
+        "
+        < p1 joins
+        < p1 stops 1 breakpoint
+        < p1 goes
+        < exits
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p1 stops 1 breakpoint
+                report 1 thread 1 breakpoint
+            < p1 goes
+                threads
+                over
+            < exits
+                ended
+            = Ended
+        "#]],
+    );
+}
+
+#[test]
+fn a_stop_after_the_process_is_gone_is_none() {
+    check(
+        "
+        < p1 joins
+        < p2 joins
+        < p2 goes
+        < p2 stops 1 breakpoint
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p2 joins
+                threads
+            < p2 goes
+                threads
+            < p2 stops 1 breakpoint
+            = Running
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_pauses_what_is_not_there() {
+    check(
+        "
+        < p1 joins
+        < p1 goes
+        > pause
+        ",
+        expect![[r#"
+            < p1 joins
+                threads
+            < p1 goes
+                threads
+            > pause
+                refuse NoProcess
+            = Running
         "#]],
     );
 }

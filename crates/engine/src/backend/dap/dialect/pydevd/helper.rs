@@ -1,19 +1,16 @@
-//! What only Python's debugger can do: break off what a stopped thread computes for us, and tell
-//! whether text is an expression.
+//! Our helper inside the program, and what goes without it: breaking off what a stopped thread computes for
+//! us, and telling whether text is an expression.
 //!
 //! An evaluation runs on the stopped thread itself; a request without a frame runs on a thread of the
 //! debugger, which is therefore free when the other is stuck.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 
-use holdpoint_dap::{Request, RequestError, request::Evaluate, types as t};
-use tokio::sync::oneshot;
+use holdpoint_dap::{RequestError, request::Evaluate, types as t};
 
-use super::{Dap, translate};
+use super::{Talk, is_python, literal};
 use crate::{
+    backend::dap::translate,
     failure::{Code, Failure},
     limits,
 };
@@ -61,65 +58,17 @@ holdpoint_interrupt()
 
 /// What of us works inside the program, as one module.
 const HELPER: &str = concat!(
-    include_str!("pydevd/helper.py"),
+    include_str!("helper.py"),
     "\n\n",
-    include_str!("pydevd/traces.py"),
+    include_str!("traces.py"),
     "\n\n",
-    include_str!("pydevd/find.py"),
+    include_str!("find.py"),
 );
 
-/// How long an interrupted request may take to answer before it is interrupted again.
-const AGAIN: Duration = Duration::from_millis(200);
-
-/// An answer, and whether it came only because we broke the work off.
-pub(super) struct Answer<B> {
-    pub(super) result: Result<B, RequestError>,
-    pub(super) interrupted: bool,
-}
-
-impl Dap {
-    /// Asks for something that runs the program's own code, which may never end. `None` when it could not
-    /// be broken off either. Whoever stops waiting leaves no thread stuck: the next request would wait
-    /// for it.
-    pub(super) async fn ask_program<R: Request>(
-        &self,
-        arguments: R::Arguments,
-        patience: Duration,
-    ) -> Option<Answer<R::Body>>
-    where
-        R::Arguments: Send + 'static,
-        R::Body: Send + 'static,
-    {
-        let dap = self.clone();
-        let (_waiting, nobody_waits) = oneshot::channel::<()>();
-        // Ends with the answer, or soon after its patience or its caller.
-        let asking = tokio::spawn(async move {
-            let asked = dap.client.request::<R>(arguments);
-            tokio::pin!(asked);
-            tokio::select! {
-                result = &mut asked => return Some(Answer { result, interrupted: false }),
-                () = tokio::time::sleep(patience) => {}
-                _ = nobody_waits => {}
-            }
-            let begun = Instant::now();
-            // The first may come before the work has begun.
-            while begun.elapsed() < limits::INTERRUPT {
-                dap.interrupt().await;
-                if let Ok(result) = tokio::time::timeout(AGAIN, &mut asked).await {
-                    return Some(Answer { result, interrupted: true });
-                }
-            }
-            None
-        });
-        asking.await.ok().flatten()
-    }
-
+impl Talk<'_> {
     /// Best effort: what cannot be broken off is told by the request that does not end.
-    async fn interrupt(&self) {
-        if !self.known.is_pydevd {
-            return;
-        }
-        let asked = self.client.request::<Evaluate>(silent(INTERRUPT));
+    pub(super) async fn interrupt(self) {
+        let asked = self.dap.client.request::<Evaluate>(silent(INTERRUPT));
         match tokio::time::timeout(limits::INTERRUPT, asked).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::debug!(%error, "an evaluation was not broken off"),
@@ -127,18 +76,13 @@ impl Dap {
         }
     }
 
-    /// `None` and a statement look the same in pydevd's answer; this tells them apart.
-    pub(super) async fn is_expression(&self, text: &str) -> bool {
-        self.known.is_pydevd && matches!(self.compile(text).await, Some(Ok(_)))
-    }
-
     /// pydevd takes any condition, and says at the first hit that it is none.
-    pub async fn check_condition(
-        &self,
+    pub(super) async fn check_condition(
+        self,
         file: Option<&Path>,
         condition: &str,
     ) -> Result<(), Failure> {
-        if !self.known.is_pydevd || !is_python(file) {
+        if !is_python(file) {
             return Ok(());
         }
         match self.compile(condition).await {
@@ -153,13 +97,27 @@ impl Dap {
         }
     }
 
+    /// What is wrong with each of these expressions.
+    pub(super) async fn problems(
+        self,
+        file: Option<&Path>,
+        expressions: &[&str],
+    ) -> Result<Vec<Option<String>>, Failure> {
+        if expressions.is_empty() || !is_python(file) {
+            return Ok(Vec::new());
+        }
+        let text = serde_json::json!(expressions).to_string();
+        let answer = self.helper(&format!("check({})", literal(&text))).await?;
+        Ok(serde_json::from_str(&answer).unwrap_or_default())
+    }
+
     /// Calls a function of our helper in the program, which is put there when it is needed first.
-    pub(super) async fn helper(&self, call: &str) -> Result<String, Failure> {
-        self.known.helper.get_or_try_init(|| self.install()).await?;
+    pub(super) async fn helper(self, call: &str) -> Result<String, Failure> {
+        self.own.helper.get_or_try_init(|| self.install()).await?;
         self.silently(&format!("__import__('_holdpoint').{call}")).await
     }
 
-    async fn install(&self) -> Result<(), Failure> {
+    async fn install(self) -> Result<(), Failure> {
         let source = literal(HELPER);
         let limits = serde_json::json!({
             "value": limits::TRACE_VALUE,
@@ -185,27 +143,16 @@ impl Dap {
         self.silently(&code).await.map(drop)
     }
 
-    pub(super) async fn silently(&self, code: &str) -> Result<String, Failure> {
-        let body = self.ask::<Evaluate>(silent(code)).await?;
+    pub(super) async fn silently(self, code: &str) -> Result<String, Failure> {
+        let body = self.dap.ask::<Evaluate>(silent(code)).await?;
         Ok(body.result)
     }
 
-    async fn compile(&self, text: &str) -> Option<Result<t::EvaluateBody, RequestError>> {
+    pub(super) async fn compile(self, text: &str) -> Option<Result<t::EvaluateBody, RequestError>> {
         let question = format!("compile({}, 'it', 'eval')", literal(text));
-        let asked = self.client.request::<Evaluate>(silent(&question));
+        let asked = self.dap.client.request::<Evaluate>(silent(&question));
         tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()
     }
-}
-
-/// Whether it may be Python's.
-pub(super) fn is_python(file: Option<&Path>) -> bool {
-    let is_source = |it: &std::ffi::OsStr| it == "py" || it == "pyw";
-    file.is_none_or(|file| file.extension().is_some_and(is_source))
-}
-
-/// As JSON writes a string, so does Python.
-pub(super) fn literal(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// Without a frame, and without its output being shown.

@@ -5,14 +5,8 @@ use std::{path::Path, sync::PoisonError};
 
 use serde_json::json;
 
-use super::{
-    Dap,
-    pydevd::{is_python, literal},
-};
-use crate::{
-    backend::{Loaded, Running},
-    failure::Failure,
-};
+use super::{Talk, is_python, literal};
+use crate::{backend::Loaded, failure::Failure};
 
 /// The program's own modules, without calling anything of theirs, and without our helper: every session
 /// asks for them.
@@ -25,39 +19,27 @@ const LOADED: &str = "(lambda sys, os, json: json.dumps([{'file': os.path.abspat
      and 'site-packages' not in file and 'dist-packages' not in file and 'debugpy' not in file]))\
      (__import__('sys'), __import__('os'), __import__('json'))";
 
-impl Dap {
-    pub async fn running(&self, _: &Path) -> Result<Running, Failure> {
-        Ok(Running::Unknown)
-    }
-
-    pub async fn loaded(&self) -> Result<Vec<Loaded>, Failure> {
-        if !self.known.is_pydevd {
-            return Ok(Vec::new());
-        }
+impl Talk<'_> {
+    pub(super) async fn loaded(self) -> Result<Vec<Loaded>, Failure> {
         let answer = self.silently(LOADED).await?;
         serde_json::from_str(&answer).map_err(|error| {
             Failure::internal(format!("what the program said of its modules: {error}"))
         })
     }
 
-    /// Whether what is loaded of a file is what it says now; `None` where nothing tells.
-    pub async fn is_same(&self, file: &Path) -> Result<Option<bool>, Failure> {
-        if !self.known.is_pydevd {
-            return Ok(None);
-        }
+    pub(super) async fn is_same(self, file: &Path) -> Result<Option<bool>, Failure> {
         let asked = json!(file).to_string();
         let answer = self.helper(&format!("is_same({})", literal(&asked))).await?;
         Ok(serde_json::from_str(&answer).unwrap_or_default())
     }
 
-    /// Tells which text the program runs for a file; `None` for what the file says.
-    pub async fn runs(&self, file: &Path, text: Option<&str>) -> Result<(), Failure> {
-        if !self.known.is_pydevd || !is_python(Some(file)) {
+    pub(super) async fn runs(self, file: &Path, text: Option<&str>) -> Result<(), Failure> {
+        if !is_python(Some(file)) {
             return Ok(());
         }
         let told = json!({ "file": file, "text": text }).to_string();
         self.helper(&format!("runs({})", literal(&told))).await?;
-        let mut texts = self.known.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.own.texts.lock().unwrap_or_else(PoisonError::into_inner);
         match text {
             Some(text) => drop(texts.insert(file.to_owned(), text.to_owned())),
             None => drop(texts.remove(file)),
@@ -66,8 +48,8 @@ impl Dap {
     }
 
     /// The text that the program runs for a file, where the file says another.
-    pub(super) fn told_text(&self, file: &Path) -> Option<String> {
-        let texts = self.known.texts.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn told_text(self, file: &Path) -> Option<String> {
+        let texts = self.own.texts.lock().unwrap_or_else(PoisonError::into_inner);
         texts.get(file).cloned()
     }
 }

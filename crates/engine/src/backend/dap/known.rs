@@ -1,0 +1,142 @@
+//! What we know of a debugger and it of us: the state of one connection.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use holdpoint_dap::types::{self as t, Capabilities, CapabilitiesChange};
+
+use super::{
+    dialect::{Dialect, Inside},
+    share::Lefts,
+    traces::Traces,
+};
+use crate::{
+    backend::{Frame, Site},
+    ids::BreakpointId,
+};
+
+pub struct Known {
+    pub(super) dialect: Box<dyn Dialect>,
+    /// A debugger may learn more on its way.
+    capabilities: Mutex<Arc<Capabilities>>,
+    /// The debugger's number of a breakpoint → those of ours that share it.
+    numbers: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
+    /// Where each breakpoint lies, for stops that do not say which was hit.
+    sites: Mutex<BTreeMap<BreakpointId, Site>>,
+    /// What of them is left to us.
+    lefts: Mutex<Lefts>,
+    traces: Mutex<Traces>,
+    /// Threads that were told to step, and have not been told to go on since.
+    steps: Mutex<BTreeSet<i64>>,
+    pid: Mutex<Option<u32>>,
+    /// The program's output comes by the protocol, for it has no pipes of ours.
+    pub(super) tells_output: bool,
+    /// We said that we go. Said twice, debugpy's adapter would break, and the program with it.
+    parted: AtomicBool,
+}
+
+impl Known {
+    pub(super) fn new(
+        dialect: Box<dyn Dialect>,
+        capabilities: Capabilities,
+        tells_output: bool,
+    ) -> Known {
+        Known {
+            dialect,
+            capabilities: Mutex::new(Arc::new(capabilities)),
+            numbers: Mutex::default(),
+            sites: Mutex::default(),
+            lefts: Mutex::default(),
+            traces: Mutex::default(),
+            steps: Mutex::default(),
+            pid: Mutex::default(),
+            tells_output,
+            parted: AtomicBool::default(),
+        }
+    }
+
+    pub(super) fn inside(&self) -> Option<&dyn Inside> {
+        self.dialect.inside()
+    }
+
+    pub(super) fn capabilities(&self) -> Arc<Capabilities> {
+        Arc::clone(&lock(&self.capabilities))
+    }
+
+    pub(super) fn change_capabilities(&self, change: &CapabilitiesChange) {
+        let mut capabilities = lock(&self.capabilities);
+        let now = change.apply_to(&capabilities);
+        *capabilities = Arc::new(now);
+    }
+
+    pub(super) fn numbers(&self) -> MutexGuard<'_, BTreeMap<i64, Vec<BreakpointId>>> {
+        lock(&self.numbers)
+    }
+
+    pub(super) fn sites(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, Site>> {
+        lock(&self.sites)
+    }
+
+    pub(super) fn lefts(&self) -> MutexGuard<'_, Lefts> {
+        lock(&self.lefts)
+    }
+
+    pub(super) fn traces(&self) -> MutexGuard<'_, Traces> {
+        lock(&self.traces)
+    }
+
+    pub(super) fn steps(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        lock(&self.steps)
+    }
+
+    pub(super) fn pid(&self) -> Option<u32> {
+        *lock(&self.pid)
+    }
+
+    pub(super) fn set_pid(&self, pid: Option<i64>) {
+        *lock(&self.pid) = pid.and_then(|it| u32::try_from(it).ok());
+    }
+
+    /// Whether we go now; once only.
+    pub(super) fn parts(&self) -> bool {
+        !self.parted.swap(true, Ordering::Relaxed)
+    }
+
+    /// The breakpoints that lie where a frame is.
+    pub(super) fn at(&self, frame: &Frame) -> Vec<BreakpointId> {
+        frame.file.as_deref().map(|file| self.on(file, frame.line)).unwrap_or_default()
+    }
+
+    /// Those of ours that a debugger means: by its number, or by the place where it forgot that.
+    pub(super) fn meant(&self, breakpoint: &t::Breakpoint) -> Vec<BreakpointId> {
+        let by_number = breakpoint.id.and_then(|it| self.numbers().get(&it).cloned());
+        by_number.unwrap_or_else(|| {
+            let file = breakpoint.source.as_ref().and_then(|it| it.path.as_deref()).map(Path::new);
+            let line = breakpoint.line.and_then(|it| u32::try_from(it).ok());
+            file.zip(line).map(|(file, line)| self.on(file, line)).unwrap_or_default()
+        })
+    }
+
+    fn on(&self, file: &Path, line: u32) -> Vec<BreakpointId> {
+        let sites = self.sites();
+        let here = sites.iter().filter(|(_, site)| site.line == line);
+        here.filter(|(_, site)| is_same(&site.file, file)).map(|(id, _)| *id).collect()
+    }
+}
+
+/// Also through links.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |it: &Path| -> Option<PathBuf> { it.canonicalize().ok() };
+    one == other || (real(one).is_some() && real(one) == real(other))
+}
+
+/// The state is consistent between statements; a panic elsewhere does not spoil it.
+fn lock<T>(it: &Mutex<T>) -> MutexGuard<'_, T> {
+    it.lock().unwrap_or_else(PoisonError::into_inner)
+}
