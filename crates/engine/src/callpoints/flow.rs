@@ -368,3 +368,6 @@ impl Live {
         Begun::Pauses { call, fingerprint, answer }
     }
 }
+
+#[cfg(test)]
+mod tests;

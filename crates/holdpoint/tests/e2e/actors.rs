@@ -66,7 +66,7 @@ fn a_breakpoint_a_step_and_a_resume_name_the_client() {
     let id = debug.ok("breakpoint_set", point.clone()).data["breakpoint_id"].clone();
     debug.ok("tracepoint_set", json!({ "file": file, "line": 3, "log_message": "c" }));
     debug.ok("breakpoint_enable", json!({ "id": id, "enabled": false }));
-    debug.ok("debug_step", json!({ "action": "over" }));
+    debug.ok("debug_step", json!({ "action": "next" }));
     debug.ok("breakpoint_remove", json!({ "id": id }));
     debug.go();
     let changes = debug.ok("timeline_query", json!({ "kinds": ["breakpoint_changed"] }));
