@@ -42,6 +42,14 @@ pub const TOOL_GRACE: Duration = Duration::from_secs(5);
 pub const START_GRACE: Duration = Duration::from_secs(25);
 /// A waiting tool tells a client that gave a progress token that it is alive, this often.
 pub const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// What a call is doing, said and not yet passed on; more is not said.
+pub const PROGRESS_QUEUE: usize = 16;
+/// Where the system tells nobody (new sockets, processes that are not our children), it is asked this often.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// By how much the kernel's times of a process may be early.
+pub const COARSE: Duration = Duration::from_millis(20);
+/// How often an idle recorder looks whether anybody still wants it.
+pub const STILL_WANTED: Duration = Duration::from_secs(1);
 /// Tool calls one client may have under way. More are refused, not queued: a client
 /// that needs more is looping.
 pub const CALLS_IN_FLIGHT: usize = 64;

@@ -149,7 +149,7 @@ impl Recorder {
         tokio::select! {
             () = self.wake.notified() => {}
             // Looks whether the recorder is still wanted.
-            () = tokio::time::sleep(Duration::from_secs(1)) => return,
+            () = tokio::time::sleep(limits::STILL_WANTED) => return,
         }
         tokio::select! {
             () = tokio::time::sleep(limits::FLUSH_EVERY) => {}

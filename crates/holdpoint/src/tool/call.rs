@@ -93,7 +93,7 @@ impl Call {
 
     /// Shows each line as it comes, for work that says itself what it does.
     pub(crate) fn follow(&self) -> tokio::sync::mpsc::Sender<String> {
-        let (sender, mut lines) = tokio::sync::mpsc::channel(16);
+        let (sender, mut lines) = tokio::sync::mpsc::channel(limits::PROGRESS_QUEUE);
         let doing = self.doing.clone();
         // Ends when the work drops its sender.
         tokio::spawn(async move {

@@ -11,6 +11,7 @@
 
 mod actors;
 mod agents;
+mod architecture;
 mod attach;
 mod breakpoints_exception;
 mod breakpoints_function;
