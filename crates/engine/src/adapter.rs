@@ -55,6 +55,16 @@ pub trait Adapter: Sync {
         Manners::default()
     }
 
+    /// Folders in which nobody looks for a file of the user's.
+    fn aside(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Files that stand at the root of a project.
+    fn roots(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a launch that names no language is for this one.
     fn claims(&self, launch: &Launch) -> bool;
 

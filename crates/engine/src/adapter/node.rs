@@ -12,7 +12,10 @@ mod testing;
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 
 use self::{
     children::{Child, Door},
@@ -56,6 +59,14 @@ impl Adapter for Node {
 
     fn manners(&self) -> Manners {
         Manners { sees_no_callers_in_passing: true, counts_lines: true, ..Manners::default() }
+    }
+
+    fn aside(&self) -> &'static [&'static str] {
+        &["node_modules"]
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &["package.json"]
     }
 
     fn claims(&self, launch: &Launch) -> bool {
@@ -255,14 +266,17 @@ async fn died(program: &mut Program, exit: Exit, node: &Path) -> Failure {
 
 /// Each child waits until it is connected.
 async fn take_children(mut door: Door, setup: Setup) {
+    // Children that are being taken. Ended with this task.
+    let mut taking = JoinSet::new();
     loop {
         let child = tokio::select! {
             child = door.next() => child,
+            Some(_) = taking.join_next() => continue,
             () = setup.joining.closed() => return,
         };
         let Some(child) = child else { return };
         // Ends when the child is taken, or gone.
-        tokio::spawn(take_child(child, setup.clone()));
+        taking.spawn(take_child(child, setup.clone()));
     }
 }
 

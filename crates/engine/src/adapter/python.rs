@@ -61,6 +61,14 @@ impl Adapter for Python {
         Manners { stops_at_user_unhandled: true, runs_heads: true, ..Manners::default() }
     }
 
+    fn aside(&self) -> &'static [&'static str] {
+        &["__pycache__"]
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &["pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini"]
+    }
+
     fn claims(&self, launch: &Launch) -> bool {
         let by_file = launch.program.as_deref().is_some_and(|it| has_ending(it, &["py", "pyw"]));
         let by_command = launch.command.first().is_some_and(|word| {

@@ -1,4 +1,4 @@
-//! Intercepted functions, by the tools of the call contract: their names, parameters, results and errors, in JSON.
+//! Intercepted functions, by the tools of the contract of calls: their names, parameters, results and errors, in JSON.
 //! `breakpoint_remove` is theirs too, and lives with the line breakpoints'.
 
 pub(crate) mod add;
@@ -15,20 +15,21 @@ pub(crate) mod set_behavior;
 pub(crate) mod set_default_behavior;
 pub(crate) mod set_replacement;
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use holdpoint_engine::{
-    budget,
     callpoints::{behavior::Behavior, functions::Function},
-    failure::{Code, Failure},
     limits,
 };
 use serde_json::{Value, json};
 
 use crate::{
-    tool::{Reply, nearest, refused as failed},
+    tool::{Dialect, Family, Reply, nearest},
     view::refused::{self, Refusal},
 };
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("breakpoint"), dialect: Dialect::Json, about_programs: true };
 
 /// The behaviors after a call.
 const AFTER: &str = "stop, go, exception, stop_exception or yield";
@@ -52,18 +53,6 @@ fn refuse_as(refusal: Refusal, more: Value) -> Reply {
         about.extend(more);
     }
     refuse(code, about)
-}
-
-/// A tool that is none, if by its name it would be one of these.
-pub(crate) fn unknown_tool(name: &str, failure: Failure) -> Result<Reply, Failure> {
-    if failure.code != Code::UnknownTool || !name.starts_with("breakpoint_") {
-        return Err(failure);
-    }
-    let mut error = failed(&failure);
-    if let Some(error) = error.as_object_mut() {
-        error.insert("tool".to_owned(), json!(budget::cut(name, limits::NAME_SHOWN)));
-    }
-    Ok(Reply::Refused(error))
 }
 
 /// A word that is no behavior, and those that are.

@@ -26,6 +26,7 @@ mod callpoints_records;
 mod callpoints_repl;
 mod callpoints_wire;
 mod cli;
+mod config;
 mod contract_table;
 mod cuts;
 mod defects_node;

@@ -92,7 +92,7 @@ impl Dap {
         if self.known.inside().is_some_and(|it| it.waits_for_goodbye()) {
             let dap = self.clone();
             // Ends with the answer, or within its deadline.
-            tokio::spawn(async move {
+            self.known.tasks.spawn(async move {
                 if let Err(failure) = dap.detach().await {
                     tracing::debug!(%failure, "an adapter was not told that we go");
                 }
@@ -215,11 +215,13 @@ impl Known {
             Event::Continued(continued) => {
                 let all = continued.all_threads_continued.unwrap_or(true);
                 let thread = continued.thread_id.filter(|_| !all);
+                self.epochs().went(thread);
                 self.standing().retain(|it| thread.is_some_and(|thread| thread != *it));
                 vec![Signal::Continued { thread }]
             }
             Event::Thread(thread) => vec![match thread.reason {
                 t::ThreadReason::Exited => {
+                    self.epochs().forget(thread.thread_id);
                     self.standing().remove(&thread.thread_id);
                     Signal::ThreadEnded { thread: thread.thread_id }
                 }
@@ -309,7 +311,9 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, begun: B
             None => break "it closed the connection".to_owned(),
         }
     };
-    while looking.join_next().await.is_some() {}
+    // What still waits for an answer learns now that none comes.
+    let mut asking = dap.known.tasks.take();
+    while looking.join_next().await.is_some() || asking.join_next().await.is_some() {}
     // The session may have ended first.
     sender.send(Signal::Gone { reason }).await.unwrap_or_default();
 }

@@ -1,4 +1,4 @@
-//! `breakpoint://…`: intercepted functions and their calls, as the call contract names them.
+//! `breakpoint://…`: intercepted functions and their calls, as the contract of calls names them.
 
 use futures::future::BoxFuture;
 use holdpoint_engine::{

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::bind;
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Enable;
@@ -20,6 +20,7 @@ pub(crate) struct Params {
 
 impl Tool for Enable {
     const NAME: &'static str = "breakpoint_enable";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Switch a breakpoint or tracepoint on or off.";
     const EFFECT: Effect = Effect::Sets;
     const TITLE: &'static str = "Enable breakpoint";

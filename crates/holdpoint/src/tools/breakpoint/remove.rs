@@ -14,7 +14,7 @@ use serde_json::json;
 use super::bind;
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Dialect, Effect, Family, Reply, Tool},
     tools::callpoint::refuse,
 };
 
@@ -31,11 +31,11 @@ pub(crate) struct Params {
 
 impl Tool for Remove {
     const NAME: &'static str = "breakpoint_remove";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Remove a breakpoint, a tracepoint or, by `function_name`, an \
         intercepted function.";
     const EFFECT: Effect = Effect::Destroys;
-    const SPEAKS_JSON: bool = true;
-    const WORDS_WITH: &'static [&'static str] = &["id", "file", "line", "function"];
+    const DIALECT: Dialect = Dialect::JsonUnless(&["id", "file", "line", "function"]);
     const TITLE: &'static str = "Remove breakpoint";
     type Scope = App;
     type Params = Params;

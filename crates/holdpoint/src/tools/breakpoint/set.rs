@@ -1,4 +1,4 @@
-//! `breakpoint_set`, and its short form `debug_breakpoint` (seed 003).
+//! `breakpoint_set`, and its short form `debug_breakpoint`.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::shared::params,
 };
 
@@ -38,6 +38,7 @@ params! {
 
 impl Tool for Set {
     const NAME: &'static str = "breakpoint_set";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Stop at a line or function, or only when a condition holds.";
     const EFFECT: Effect = Effect::Arms;
     const TITLE: &'static str = "Set breakpoint";
@@ -52,6 +53,7 @@ impl Tool for Set {
 
 impl Tool for Short {
     const NAME: &'static str = "debug_breakpoint";
+    const FAMILY: &'static Family = &crate::tools::debug::FAMILY;
     const ABOUT: &'static str = "The same as `breakpoint_set`: stop at a line or function.";
     const EFFECT: Effect = Effect::Arms;
     const TITLE: &'static str = "Set breakpoint";

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{
         debug::{report, status, wait::patience},
         session::Any,
@@ -43,6 +43,7 @@ pub(crate) struct Params {
 
 impl Tool for Wait {
     const NAME: &'static str = "breakpoint_wait";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Wait until any program stops (at one of `ids`) or a call of an \
         instrumented app pauses.";
     const EFFECT: Effect = Effect::Reads;
@@ -83,11 +84,11 @@ struct Wanted {
 
 /// What ended a wait: a thread that stopped, or a call that paused.
 enum Took {
-    Stop(Found),
+    Stop(Halt),
     Paused { pause_id: String, line: String, seq: Seq },
 }
 
-struct Found {
+struct Halt {
     session: SessionId,
     seq: Seq,
     at: StoppedAt,
@@ -148,7 +149,7 @@ impl Wanted {
         let hit = |id: &BreakpointId| at.hits.iter().any(|hit| hit.breakpoint == Some(*id));
         let is_wanted = self.ids.is_empty() || self.ids.iter().any(hit);
         (is_ours && is_wanted).then(|| {
-            Took::Stop(Found { session: at.session, seq: record.seq, at: at.clone(), gap: None })
+            Took::Stop(Halt { session: at.session, seq: record.seq, at: at.clone(), gap: None })
         })
     }
 
@@ -214,7 +215,7 @@ impl Wanted {
                 match read {
                     Read::Record(record) => match self.takes(record) {
                         Some(Took::Stop(found)) => {
-                            return Some(Took::Stop(Found { gap, ..found }));
+                            return Some(Took::Stop(Halt { gap, ..found }));
                         }
                         Some(paused) => return Some(paused),
                         None => {}
@@ -284,7 +285,7 @@ fn cursors(app: &App) -> Vec<(SessionId, u64)> {
 /// The stop as it stands, or as it was if the program has run on.
 async fn tell(
     wanted: &Wanted,
-    found: Found,
+    found: Halt,
     cursors: &[(SessionId, u64)],
 ) -> Result<Reply, Failure> {
     let session = wanted.sessions().into_iter().find(|it| it.id == found.session);
@@ -314,7 +315,7 @@ async fn tell(
 }
 
 /// A stop that somebody has resumed meanwhile.
-fn passed(found: &Found, session: Option<&Session>) -> Result<Reply, Failure> {
+fn passed(found: &Halt, session: Option<&Session>) -> Result<Reply, Failure> {
     let at = &found.at;
     let event = Event::Stopped(at.clone());
     let now = session.map_or("ended", |session| session.view().status.as_str());

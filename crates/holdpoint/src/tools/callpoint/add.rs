@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{AFTER, no_behavior, refuse, unregistered};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Add;
@@ -31,10 +31,10 @@ pub(crate) struct Params {
 
 impl Tool for Add {
     const NAME: &'static str = "breakpoint_add";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Pause a function's calls in an app under `holdpoint run`, before \
         and after.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Intercept a function";
     type Scope = App;
     type Params = Params;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{no_function, refuse, refuse_as};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     view::refused,
 };
 
@@ -33,18 +33,20 @@ pub(crate) struct Params {
     replacement_function: Option<String>,
 }
 
-/// A result of `null` is one.
+/// Given is given, even as `null`.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl Tool for Continue {
     const NAME: &'static str = "breakpoint_continue";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Let a paused call go on: as it is, changed, replaced, skipped \
         with a result, or raising.";
     const EFFECT: Effect = Effect::Runs;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Decide a paused call";
+    // A result of `null` is one.
+    const NULLS: &'static [&'static str] = &["fake_result"];
     type Scope = App;
     type Params = Params;
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::refuse;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     view::{call, short},
 };
 
@@ -35,10 +35,10 @@ pub(crate) struct Params {
 
 impl Tool for GetCallRecords {
     const NAME: &'static str = "breakpoint_get_call_records";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What was a function called with, what did it return: recorded \
         calls of apps, newest first.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Recorded calls";
     const LONG: bool = true;
     const OLD_NAMES: &'static [(&'static str, &'static str)] =

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{refuse, refuse_as};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     view::{self, refused, short},
 };
 
@@ -30,9 +30,9 @@ pub(crate) struct Params {
 
 impl Tool for InspectObject {
     const NAME: &'static str = "breakpoint_inspect_object";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Look inside a recorded value, by its CID; `path` goes further in.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Inspect a value";
     const LONG: bool = true;
     type Scope = App;

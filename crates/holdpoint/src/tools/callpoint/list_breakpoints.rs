@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     view::short,
 };
 
@@ -17,9 +17,9 @@ pub(crate) struct Params {}
 
 impl Tool for ListBreakpoints {
     const NAME: &'static str = "breakpoint_list_breakpoints";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Which functions of instrumented apps are intercepted, and how.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Intercepted functions";
     type Scope = App;
     type Params = Params;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     view::short,
 };
 
@@ -21,10 +21,10 @@ pub(crate) struct Params {
 
 impl Tool for ListPaused {
     const NAME: &'static str = "breakpoint_list_paused";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Which calls of apps are paused and wait for \
         `breakpoint_continue`.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Paused calls";
     const LONG: bool = true;
     type Scope = App;

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{refuse, refuse_as};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     view::{refused, short},
 };
 
@@ -29,9 +29,9 @@ pub(crate) struct Params {
 
 impl Tool for ReplEval {
     const NAME: &'static str = "breakpoint_repl_eval";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Evaluate an expression where a call of an app is paused.";
     const EFFECT: Effect = Effect::Runs;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Evaluate in a call";
     type Scope = App;
     type Params = Params;

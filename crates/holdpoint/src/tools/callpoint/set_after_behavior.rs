@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{AFTER, behavior_set, no_behavior};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetAfterBehavior;
@@ -21,9 +21,9 @@ pub(crate) struct Params {
 
 impl Tool for SetAfterBehavior {
     const NAME: &'static str = "breakpoint_set_after_behavior";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What happens after each call of an intercepted function.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "After a call";
     type Scope = App;
     type Params = Params;

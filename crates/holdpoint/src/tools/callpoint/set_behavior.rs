@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{behavior_set, no_behavior};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetBehavior;
@@ -21,9 +21,9 @@ pub(crate) struct Params {
 
 impl Tool for SetBehavior {
     const NAME: &'static str = "breakpoint_set_behavior";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What happens before each call of an intercepted function.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Before a call";
     type Scope = App;
     type Params = Params;

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::no_behavior;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetDefaultBehavior;
@@ -21,9 +21,9 @@ pub(crate) struct Params {
 
 impl Tool for SetDefaultBehavior {
     const NAME: &'static str = "breakpoint_set_default_behavior";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Set what `yield` means, for every intercepted function.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Set default behavior";
     type Scope = App;
     type Params = Params;

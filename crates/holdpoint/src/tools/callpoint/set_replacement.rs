@@ -8,7 +8,7 @@ use serde_json::json;
 use super::refuse;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetReplacement;
@@ -22,9 +22,9 @@ pub(crate) struct Params {
 
 impl Tool for SetReplacement {
     const NAME: &'static str = "breakpoint_set_replacement";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Run another registered function of the same signature instead.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Replace a function";
     type Scope = App;
     type Params = Params;

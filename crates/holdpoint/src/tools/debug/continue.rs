@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::wait::{UNANSWERED, Until, patience};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     tools::{
         breakpoint::{bind, place::check_line},
         session::Stopped,
@@ -33,6 +33,7 @@ pub(crate) struct Params {
 
 impl Tool for Continue {
     const NAME: &'static str = "debug_continue";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Run on to the next breakpoint, exception or the end. \
         `debug_wait` waits longer.";
     const EFFECT: Effect = Effect::Writes;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::wait::{UNANSWERED, Until, patience};
 use crate::{
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -37,6 +37,7 @@ enum Action {
 
 impl Tool for Step {
     const NAME: &'static str = "debug_step";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Go line by line and see what changed: over calls (`next`), into \
         one, or out.";
     const EFFECT: Effect = Effect::Writes;

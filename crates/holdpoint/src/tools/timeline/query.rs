@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool, nearest},
+    tool::{Answer, Call, Effect, Family, Reply, Tool, nearest},
     tools::session::Any,
 };
 
@@ -43,6 +43,7 @@ pub(crate) struct Params {
 
 impl Tool for Query {
     const NAME: &'static str = "timeline_query";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What happened, in order: stops, output, exceptions, calls, \
         notes. `timeout_s` waits for the next.";
     const EFFECT: Effect = Effect::Reads;

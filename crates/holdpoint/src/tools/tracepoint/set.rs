@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{
         breakpoint::{
             bind::{self, Fate},
@@ -42,6 +42,7 @@ params! {
 
 impl Tool for Set {
     const NAME: &'static str = "tracepoint_set";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "See values each time a line or function is passed, without \
         stopping it. `tracepoint_read` reads them.";
     const EFFECT: Effect = Effect::Arms;

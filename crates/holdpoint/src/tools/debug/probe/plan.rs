@@ -364,7 +364,8 @@ fn ending(folder: &Path, file: &Path) -> Vec<PathBuf> {
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let is_other = name.starts_with('.') || name == "node_modules" || name == "__pycache__";
+            let is_aside = adapter::all().iter().any(|it| it.aside().contains(&&*name));
+            let is_other = name.starts_with('.') || is_aside;
             if kind.is_dir() && !is_other {
                 folders.push(entry.path());
             } else if kind.is_file() && entry.path().ends_with(file) {
