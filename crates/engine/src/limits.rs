@@ -193,6 +193,9 @@ pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever
 /// sends waits.
 pub const MAILBOX: usize = 64;
+/// Signals that are taken one after the other before everything else has its turn. More than what a program
+/// that stops still has to report, and a few milliseconds of a flood.
+pub const IN_A_ROW: usize = 16;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
 /// Processes of one session that are known by name, also after their end: a program may start thousands.

@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    fn sessions() -> [Event; 13] {
+    fn sessions() -> [Event; 12] {
         let (session, thread, breakpoint) = (SESSION, thread(), BreakpointId(1));
         let bound =
             BoundAt { session, breakpoint, file: "f".into(), line: 1, column: None, moved: false };
@@ -176,13 +176,6 @@ mod tests {
             Event::ThreadEnded { session, thread },
             Event::Output { session, stream: Stream::Stdout, text: "t".into(), bytes: 1 },
             Event::BreakpointBound(bound),
-            Event::BreakpointChanged {
-                breakpoint,
-                what: "breakpoint",
-                change: "set",
-                place: "p".into(),
-                by: Actor::Person,
-            },
             Event::BreakpointUnbound { session, breakpoint, why: "w".into() },
             Event::TracepointHit(Box::new(hit)),
         ]
@@ -224,6 +217,13 @@ mod tests {
             Event::ClientConnected { client, name: name(), transport, protocol: "p".into() },
             Event::ClientLeft { client, name: name(), transport },
             Event::Note { text: "t".into(), by: "b".into() },
+            Event::BreakpointChanged {
+                breakpoint: BreakpointId(1),
+                what: "breakpoint",
+                change: "set",
+                place: "p".into(),
+                by: Actor::Person,
+            },
         ];
         events.extend(sessions());
         events.extend(calls());
