@@ -6,50 +6,131 @@
 mod ask;
 mod node;
 mod python;
+mod server;
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use futures::future::BoxFuture;
 use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
-pub use self::ask::choose_running;
+pub use self::{ask::choose_running, server::Server};
 use crate::{
     attach::Attach,
     backend::{Backend, Bound, Signal},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
+    language::{Manners, Outlined, Reading},
     launch::Launch,
     process::Program,
     running::Running,
 };
 
+/// All that is known of one language.
 pub trait Adapter: Sync {
     fn language(&self) -> &'static str;
+
+    /// What else it is called.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// How the names of its source files end.
+    fn endings(&self) -> &'static [&'static str];
+
+    /// How its source files are read.
+    fn reading(&self) -> Reading {
+        Reading::default()
+    }
+
+    /// The functions of a source text.
+    fn outline(&self, _text: &str) -> Vec<Outlined> {
+        Vec::new()
+    }
+
+    fn manners(&self) -> Manners {
+        Manners::default()
+    }
+
+    /// Folders in which nobody looks for a file of the user's.
+    fn aside(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Files that stand at the root of a project.
+    fn roots(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Whether a launch that names no language is for this one.
     fn claims(&self, launch: &Launch) -> bool;
+
     /// Starts the program; it stands before its first line, configured, when this returns.
     fn start<'a>(
         &'a self,
         launch: &'a Launch,
         around: Around,
     ) -> BoxFuture<'a, Result<Started, Failure>>;
+
     /// Whether a program file of that name is this language's runtime.
-    fn is_runtime(&self, name: &str) -> bool;
-    /// Whether a debugger of this language answers a question by HTTP so.
-    fn answers(&self, answer: &[u8]) -> bool;
+    fn is_runtime(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Whether a process of this language that was started so listens for debuggers.
+    fn listens(&self, _words: &[String]) -> bool {
+        false
+    }
+
+    /// How to start a program so that it listens for debuggers there.
+    fn how_to_listen(&self, _port: u16) -> Option<String> {
+        None
+    }
+
+    /// What to ask whoever listens somewhere and does not greet, to know whether it is this language's.
+    fn question(&self, _port: u16) -> Option<String> {
+        None
+    }
+
+    /// Whether a debugger of this language greets, or answers that question, so.
+    fn answers(&self, _answer: &[u8]) -> bool {
+        false
+    }
+
     /// Takes a program that runs already, and leaves it running.
     fn attach<'a>(
         &'a self,
-        attach: &'a Attach,
-        around: Around,
-    ) -> BoxFuture<'a, Result<Started, Failure>>;
+        _attach: &'a Attach,
+        _around: Around,
+    ) -> BoxFuture<'a, Result<Started, Failure>> {
+        let text = format!("a running program of {} cannot be debugged", self.language());
+        let failure = Failure::new(Code::AttachFailed, text).hint("start it with `debug_launch`");
+        Box::pin(std::future::ready(Err(failure)))
+    }
 }
 
 pub const ADAPTERS: &[&dyn Adapter] = &[&python::Python, &node::Node];
+
+/// Other languages than ours, where a test has mounted them.
+static MOUNTED: OnceLock<&'static [&'static dyn Adapter]> = OnceLock::new();
+
+/// Mounts these languages in the place of ours: once in a process, before anything is launched. For tests.
+pub fn mount(adapters: &'static [&'static dyn Adapter]) {
+    MOUNTED.get_or_init(|| adapters);
+}
+
+/// The languages of this process.
+pub fn all() -> &'static [&'static dyn Adapter] {
+    MOUNTED.get().copied().unwrap_or(ADAPTERS)
+}
+
+/// What they are called.
+pub fn languages() -> Vec<&'static str> {
+    all().iter().map(|it| it.language()).collect()
+}
 
 /// What an adapter needs to know of its surroundings.
 #[derive(Clone)]
@@ -107,7 +188,7 @@ pub struct Connected {
 pub fn choose(launch: &Launch) -> Result<&'static dyn Adapter, Failure> {
     match &launch.language {
         Some(name) => by_name(name),
-        None => ADAPTERS.iter().find(|it| it.claims(launch)).copied().ok_or_else(|| {
+        None => all().iter().find(|it| it.claims(launch)).copied().ok_or_else(|| {
             Failure::new(
                 Code::InvalidParams,
                 format!("cannot tell the language of `{}`", launch.title()),
@@ -118,8 +199,8 @@ pub fn choose(launch: &Launch) -> Result<&'static dyn Adapter, Failure> {
 }
 
 fn by_name(name: &str) -> Result<&'static dyn Adapter, Failure> {
-    let wanted = alias(name);
-    ADAPTERS.iter().find(|it| it.language() == wanted).copied().ok_or_else(|| {
+    let is_it = |it: &&&dyn Adapter| it.language() == name || it.aliases().contains(&name);
+    all().iter().find(is_it).copied().ok_or_else(|| {
         Failure::new(Code::InvalidParams, format!("no debugger for the language `{name}`"))
             .hint(format!("languages: {}", names()))
     })
@@ -134,27 +215,23 @@ fn one_of() -> Failure {
 }
 
 fn names() -> String {
-    ADAPTERS.iter().map(|it| it.language()).collect::<Vec<_>>().join(", ")
-}
-
-fn alias(name: &str) -> &str {
-    match name {
-        "py" | "python3" => "python",
-        "js" | "javascript" | "ts" | "typescript" | "nodejs" => "node",
-        name => name,
-    }
+    languages().join(", ")
 }
 
 /// Whose source a file is, by its name.
+pub fn of_file(file: &Path) -> Option<&'static dyn Adapter> {
+    all().iter().find(|it| has_ending(file, it.endings())).copied()
+}
+
+/// The language of a file, by its name.
 pub fn language_of(file: &Path) -> Option<&'static str> {
-    let launch = Launch { program: Some(file.to_owned()), ..Launch::default() };
-    ADAPTERS.iter().find(|it| it.claims(&launch)).map(|it| it.language())
+    of_file(file).map(|it| it.language())
 }
 
 /// Whether a file's name ends so.
-fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+pub fn has_ending(path: &Path, endings: &[&str]) -> bool {
     let found = path.extension().and_then(|it| it.to_str());
-    found.is_some_and(|found| extensions.iter().any(|it| found.eq_ignore_ascii_case(it)))
+    found.is_some_and(|found| endings.iter().any(|it| found.eq_ignore_ascii_case(it)))
 }
 
 /// A file that we bring along, whole or not at all: another server may read it now.

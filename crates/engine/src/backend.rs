@@ -5,6 +5,7 @@
 
 pub mod cdp;
 pub mod dap;
+mod tasks;
 
 use std::{
     path::{Path, PathBuf},
@@ -299,11 +300,26 @@ pub struct Frame {
     pub is_user: bool,
 }
 
+/// What a backend calls a frame; good for one stop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum FrameId {
+pub struct FrameId {
+    name: Name,
+    moment: Moment,
+}
+
+/// DAP counts what CDP names.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Name {
     Number(i64),
-    /// CDP names frames by text, and needs their place in the stack.
     Text(String),
+}
+
+/// When something was got: nothing of a thread's earlier stop means anything at a later one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+struct Moment {
+    /// `None` for what was got without a frame.
+    thread: Option<i64>,
+    epoch: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -332,10 +348,41 @@ pub enum ScopeKind {
 
 /// Where a value's children are to be had; good for one stop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Handle {
-    Number(i64),
-    Text(String),
+pub struct Handle {
+    name: Name,
+    moment: Moment,
 }
+
+/// Both as a backend makes them; when that was, [`Backend`] notes.
+macro_rules! named {
+    ($($kind:ident),*) => {$(
+        impl $kind {
+            fn number(number: i64) -> Self {
+                $kind { name: Name::Number(number), moment: Moment::default() }
+            }
+
+            fn text(text: String) -> Self {
+                $kind { name: Name::Text(text), moment: Moment::default() }
+            }
+
+            fn as_number(&self) -> Result<i64, Failure> {
+                match self.name {
+                    Name::Number(number) => Ok(number),
+                    Name::Text(_) => Err(Failure::internal("a handle of another protocol")),
+                }
+            }
+
+            fn as_text(&self) -> Option<&str> {
+                match &self.name {
+                    Name::Number(_) => None,
+                    Name::Text(text) => Some(text),
+                }
+            }
+        }
+    )*};
+}
+
+named!(FrameId, Handle);
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable {
@@ -407,6 +454,91 @@ impl Backend {
     }
 }
 
+/// Reading a stopped program. What is got at one stop is refused at another.
+impl Backend {
+    pub async fn stack(&self, thread: i64, slice: Slice) -> Result<Stack, Failure> {
+        let moment = self.moment(Some(thread));
+        let mut stack = match self {
+            Backend::Dap(dap) => dap.stack(thread, slice).await?,
+            Backend::Cdp(cdp) => cdp.stack(thread, slice).await?,
+        };
+        stack.frames.iter_mut().for_each(|it| it.id.moment = moment);
+        Ok(stack)
+    }
+
+    pub async fn scopes(&self, frame: &FrameId) -> Result<Vec<Scope>, Failure> {
+        self.is_now(frame.moment)?;
+        let mut scopes = match self {
+            Backend::Dap(dap) => dap.scopes(frame).await?,
+            Backend::Cdp(cdp) => cdp.scopes(frame).await?,
+        };
+        scopes.iter_mut().for_each(|it| it.children.moment = frame.moment);
+        Ok(scopes)
+    }
+
+    pub async fn children(&self, of: &Handle, slice: Slice) -> Result<Vec<Variable>, Failure> {
+        self.is_now(of.moment)?;
+        let children = match self {
+            Backend::Dap(dap) => dap.children(of, slice).await?,
+            Backend::Cdp(cdp) => cdp.children(of, slice).await?,
+        };
+        let at = |it: Variable| Variable { value: it.value.at(of.moment), ..it };
+        Ok(children.into_iter().map(at).collect())
+    }
+
+    pub async fn evaluate(
+        &self,
+        frame: Option<&FrameId>,
+        expression: &str,
+        patience: Duration,
+    ) -> Result<Value, Failure> {
+        let moment = frame.map_or_else(|| self.moment(None), |it| it.moment);
+        self.is_now(moment)?;
+        let value = match self {
+            Backend::Dap(dap) => dap.evaluate(frame, expression, patience).await?,
+            Backend::Cdp(cdp) => cdp.evaluate(frame, expression, patience).await?,
+        };
+        Ok(value.at(moment))
+    }
+
+    pub async fn assign(
+        &self,
+        container: &Handle,
+        name: &str,
+        value: &str,
+    ) -> Result<Value, Failure> {
+        self.is_now(container.moment)?;
+        let value = match self {
+            Backend::Dap(dap) => dap.assign(container, name, value).await?,
+            Backend::Cdp(cdp) => cdp.assign(container, name, value).await?,
+        };
+        Ok(value.at(container.moment))
+    }
+
+    fn moment(&self, thread: Option<i64>) -> Moment {
+        let epoch = match self {
+            Backend::Dap(dap) => dap.epoch(thread),
+            Backend::Cdp(cdp) => cdp.epoch(),
+        };
+        Moment { thread, epoch }
+    }
+
+    fn is_now(&self, moment: Moment) -> Result<(), Failure> {
+        if self.moment(moment.thread) == moment {
+            return Ok(());
+        }
+        Err(Failure::new(Code::NotFound, "that is of an earlier stop")
+            .hint("`debug_stack` numbers the frames of this one"))
+    }
+}
+
+impl Value {
+    fn at(mut self, moment: Moment) -> Value {
+        self.children = self.children.map(|it| Handle { moment, ..it });
+        self
+    }
+}
+
 /// Calls the same method of whichever backend it is.
 macro_rules! forward {
     ($(pub async fn $name:ident(&self $(, $arg:ident: $kind:ty)*) -> $answer:ty;)*) => {
@@ -433,11 +565,6 @@ forward! {
     pub async fn is_same(&self, file: &std::path::Path) -> Option<bool>;
     pub async fn runs(&self, file: &std::path::Path, text: Option<&str>) -> ();
     pub async fn threads(&self) -> Vec<Thread>;
-    pub async fn stack(&self, thread: i64, slice: Slice) -> Stack;
-    pub async fn scopes(&self, frame: &FrameId) -> Vec<Scope>;
-    pub async fn children(&self, of: &Handle, slice: Slice) -> Vec<Variable>;
-    pub async fn evaluate(&self, frame: Option<&FrameId>, expression: &str, patience: Duration) -> Value;
-    pub async fn assign(&self, container: &Handle, name: &str, value: &str) -> Value;
     pub async fn exception(&self, thread: i64) -> ExceptionInfo;
     pub async fn title(&self) -> String;
     pub async fn detach(&self) -> ();

@@ -13,7 +13,7 @@ pub use self::{
     diff::{Change, Diff, What, diff},
     edited::{Edited, Source},
     lines::LineMap,
-    outline::{Outlined, function_at, outline},
+    outline::{function_at, outline},
     snapshot::{FrameShot, Snapshot},
     source::{SourceView, excerpt, normal, place, read, snippet},
     text::SourceText,

@@ -3,6 +3,7 @@
 //! Commands come down by call; facts go up by the [`log`], which every face reads from its own place.
 //! This crate does not know MCP, serving HTTP, JSON schemas or stdout.
 
+pub mod actor;
 pub mod adapter;
 pub mod aside;
 pub mod attach;
@@ -10,16 +11,20 @@ pub mod backend;
 pub mod breakpoints;
 pub mod budget;
 pub mod callpoints;
+pub mod calls;
 pub mod engine;
 pub mod event;
 pub mod failure;
 pub mod ids;
 pub mod inspect;
+pub mod language;
 pub mod launch;
 pub mod limits;
 pub mod log;
 pub mod memory;
 pub mod process;
+pub mod records;
+pub mod repl;
 pub mod running;
 pub mod session;
 pub mod sessions;

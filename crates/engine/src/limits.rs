@@ -42,6 +42,14 @@ pub const TOOL_GRACE: Duration = Duration::from_secs(5);
 pub const START_GRACE: Duration = Duration::from_secs(25);
 /// A waiting tool tells a client that gave a progress token that it is alive, this often.
 pub const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// What a call is doing, said and not yet passed on; more is not said.
+pub const PROGRESS_QUEUE: usize = 16;
+/// Where the system tells nobody (new sockets, processes that are not our children), it is asked this often.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// By how much the kernel's times of a process may be early.
+pub const COARSE: Duration = Duration::from_millis(20);
+/// How often an idle recorder looks whether anybody still wants it.
+pub const STILL_WANTED: Duration = Duration::from_secs(1);
 /// Tool calls one client may have under way. More are refused, not queued: a client
 /// that needs more is looping.
 pub const CALLS_IN_FLIGHT: usize = 64;
@@ -185,6 +193,9 @@ pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever
 /// sends waits.
 pub const MAILBOX: usize = 64;
+/// Signals that are taken one after the other before everything else has its turn. More than what a program
+/// that stops still has to report, and a few milliseconds of a flood.
+pub const IN_A_ROW: usize = 16;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
 /// Processes of one session that are known by name, also after their end: a program may start thousands.

@@ -32,14 +32,28 @@ pub struct Spec {
 /// A program under way. Dropping it ends the tree.
 pub struct Program {
     guard: Child,
+    role: Role,
     pub pipes: Pipes,
 }
 
+/// What a process that we started is to its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The program itself: its pipes, its end and its exit code are what the session tells.
+    Debuggee,
+    /// It runs the program for us. Its output, its end and its exit code are its own affair: those of the
+    /// program come by the protocol.
+    Server,
+}
+
+/// What an adapter leaves in here is read for the session.
 pub struct Pipes {
     pub stdin: Option<ChildStdin>,
     pub stdout: Option<ChildStdout>,
     /// The program's own; an adapter may put itself in between to take out what its debugger says there.
     pub stderr: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    /// What a debug server says of itself.
+    pub debugger: Option<Box<dyn AsyncRead + Send + Unpin>>,
 }
 
 /// How a program ended.
@@ -56,8 +70,24 @@ pub enum Exit {
 }
 
 impl Program {
-    /// `guard` is our own binary.
+    /// Starts the program itself. `guard` is our own binary.
     pub fn start(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        Program::begin(guard, spec, Role::Debuggee)
+    }
+
+    /// Starts a debug server, which is to run the program.
+    pub fn serve(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        let mut server = Program::begin(guard, spec, Role::Server)?;
+        server.pipes.debugger = server.pipes.stderr.take();
+        Ok(server)
+    }
+
+    /// Whether it only runs the program for us.
+    pub fn is_server(&self) -> bool {
+        self.role == Role::Server
+    }
+
+    fn begin(guard: &Path, spec: &Spec, role: Role) -> Result<Program, Failure> {
         let mut command = Command::new(guard);
         let me = std::process::id().to_string();
         command.args(["guard", "--parent", &me, "--"]).arg(&spec.program).args(&spec.args);
@@ -81,8 +111,9 @@ impl Program {
             stdin: guard.stdin.take(),
             stdout: guard.stdout.take(),
             stderr: guard.stderr.take().map(|pipe| Box::new(pipe) as Box<_>),
+            debugger: None,
         };
-        Ok(Program { guard, pipes })
+        Ok(Program { guard, role, pipes })
     }
 
     /// Waits for the end.
@@ -93,7 +124,7 @@ impl Program {
     /// What a program that ended at once wrote to stderr.
     pub async fn last_words(&mut self) -> String {
         let mut text = Vec::new();
-        if let Some(stderr) = self.pipes.stderr.take() {
+        if let Some(stderr) = self.pipes.stderr.take().or_else(|| self.pipes.debugger.take()) {
             let mut bounded = tokio::io::AsyncReadExt::take(stderr, 64 * 1024);
             let read = tokio::io::AsyncReadExt::read_to_end(&mut bounded, &mut text);
             // A child may keep the pipe open; what came so far is what there is.

@@ -39,7 +39,7 @@ use crate::{
     catalogue::Catalogue,
     cmd::Command,
     config::Config,
-    http::{Guard, listen},
+    http::serving::{Guard, listen},
     out, serve,
     tool::{Entry, entry, unique},
 };

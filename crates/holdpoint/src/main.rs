@@ -19,6 +19,7 @@ mod serve;
 mod servers;
 mod tool;
 mod tools;
+mod view;
 
 use std::process::ExitCode;
 

@@ -189,6 +189,7 @@ impl Handler {
             app: self.app.clone(),
             shape: self.shape(&by, context),
             by,
+            client: who.map(|client| client.id),
             request_id: match who {
                 Some(client) => format!("{}-{}", client.id, context.id),
                 None => context.id.to_string(),

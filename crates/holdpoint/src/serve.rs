@@ -15,7 +15,7 @@ use crate::{
     app::App,
     catalogue::Catalogue,
     config::Settings,
-    http::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
+    http::serving::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
     mcp, out,
     servers::{self, Server, Starter},
 };

@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{ADAPTERS, Adapter, by_name, names};
+use super::{Adapter, all, by_name, names};
 use crate::{
     attach::{At, Attach},
     failure::{Code, Failure},
@@ -27,7 +27,7 @@ pub async fn choose_running(attach: &Attach) -> Result<&'static dyn Adapter, Fai
 
 fn by_program(process: &Running) -> Result<&'static dyn Adapter, Failure> {
     let name = process.name();
-    ADAPTERS.iter().find(|it| it.is_runtime(name)).copied().ok_or_else(|| {
+    all().iter().find(|it| it.is_runtime(name)).copied().ok_or_else(|| {
         let text = format!("process {} is `{name}`, which no debugger here knows", process.pid);
         Failure::new(Code::AttachFailed, text).hint(format!(
             "languages: {}; for a runtime of another name pass `language`, and the id of the \
@@ -37,8 +37,8 @@ fn by_program(process: &Running) -> Result<&'static dyn Adapter, Failure> {
     })
 }
 
-/// Who listens on a port of this machine is to be seen. Elsewhere: a debugger that speaks DAP greets, one of
-/// Node answers a question by HTTP. Not the question first: debugpy would choke on it.
+/// Who listens on a port of this machine is to be seen. Elsewhere: some debuggers greet, others answer a
+/// question. Not the question first: who greets would choke on it.
 async fn by_answer(host: &str, port: u16) -> Result<&'static dyn Adapter, Failure> {
     if let Some(adapter) = by_listener(host, port) {
         return Ok(adapter);
@@ -50,7 +50,7 @@ async fn by_answer(host: &str, port: u16) -> Result<&'static dyn Adapter, Failur
     if known.is_ok() {
         leave(&mut stream).await;
     } else {
-        let question = format!("GET /json/version HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
+        let question = all().iter().find_map(|it| it.question(port)).unwrap_or_default();
         let asked = async {
             stream.write_all(question.as_bytes()).await?;
             answered(&mut stream, &mut answer).await
@@ -80,10 +80,8 @@ fn by_listener(host: &str, port: u16) -> Option<&'static dyn Adapter> {
         return None;
     }
     let process = Running::find(running::listener(port)?).ok()?;
-    let adapter = ADAPTERS.iter().find(|it| it.is_runtime(process.name())).copied()?;
-    // A web server in Python is one too, and Node's own debugger is in every Node.
-    let is_debugger = |word: &String| word.contains("debugpy") || word.starts_with("--inspect");
-    process.words().iter().any(is_debugger).then_some(adapter)
+    let adapter = all().iter().find(|it| it.is_runtime(process.name())).copied()?;
+    adapter.listens(&process.words()).then_some(adapter)
 }
 
 /// Ends a connection on which nothing was asked as the protocol wants it: debugpy takes no further
@@ -111,7 +109,7 @@ async fn answered(
     loop {
         let count = stream.read(&mut chunk).await?;
         answer.extend(chunk.iter().take(count));
-        let known = ADAPTERS.iter().find(|it| it.answers(answer)).copied();
+        let known = all().iter().find(|it| it.answers(answer)).copied();
         if known.is_some() || count == 0 || answer.len() > limits::ANSWER_HEAD {
             return Ok(known);
         }
@@ -127,13 +125,13 @@ pub(super) async fn connect(host: &str, port: u16) -> Result<Quick, Failure> {
         Err(_) => Err(failed(format!("{at} did not answer within {:?}", limits::REACH))
             .hint("is the address reachable from here?")),
         Ok(Err(error)) => Err(match error.kind() {
-            std::io::ErrorKind::ConnectionRefused => failed(format!(
-                "nothing listens at {at}: the connection was refused"
-            ))
-            .hint(format!(
-                "start the program with `python -m debugpy --listen {port} …` or \
-                     `node --inspect={port} …`, or pass its `pid`"
-            )),
+            std::io::ErrorKind::ConnectionRefused => {
+                let ways = all().iter().filter_map(|it| it.how_to_listen(port));
+                let ways: Vec<String> = ways.map(|it| format!("`{it}`")).collect();
+                failed(format!("nothing listens at {at}: the connection was refused")).hint(
+                    format!("start the program with {}, or pass its `pid`", ways.join(" or ")),
+                )
+            }
             // What the system says of a name that it does not know has no kind of its own.
             _ if error.to_string().contains("lookup") => {
                 failed(format!("no host `{host}`: {error}"))

@@ -12,17 +12,21 @@ mod testing;
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 
 use self::{
     children::{Child, Door},
     command::What,
 };
-use super::{Adapter, Around, Connected, Started, has_extension};
+use super::{Adapter, Around, Connected, Started, has_ending};
 use crate::{
     attach::Attach,
     backend::cdp::{self, Began, Entry, FirstLine, Setup, Subject},
     failure::{Code, Failure},
+    language::{Manners, Outlined, Reading},
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
@@ -36,9 +40,38 @@ impl Adapter for Node {
         "node"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["js", "javascript", "ts", "typescript", "nodejs"]
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx"]
+    }
+
+    /// To JavaScript two more characters end a line.
+    fn reading(&self) -> Reading {
+        Reading { line_ends: &['\u{2028}', '\u{2029}'], ..Reading::default() }
+    }
+
+    fn outline(&self, text: &str) -> Vec<Outlined> {
+        cdp::outline(text)
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { sees_no_callers_in_passing: true, counts_lines: true, ..Manners::default() }
+    }
+
+    fn aside(&self) -> &'static [&'static str] {
+        &["node_modules"]
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &["package.json"]
+    }
+
     fn claims(&self, launch: &Launch) -> bool {
         let is_script =
-            |it| has_extension(it, command::SCRIPTS) || has_extension(it, command::TYPESCRIPT);
+            |it| has_ending(it, command::SCRIPTS) || has_ending(it, command::TYPESCRIPT);
         let test = launch.test.as_deref().map(|it| Path::new(it.split("::").next().unwrap_or(it)));
         launch.program.as_deref().or(test).is_some_and(is_script)
             || command::is_ours(&launch.command, &launch.cwd)
@@ -54,6 +87,19 @@ impl Adapter for Node {
 
     fn is_runtime(&self, name: &str) -> bool {
         name.starts_with("node")
+    }
+
+    /// Its debugger is in every Node.
+    fn listens(&self, words: &[String]) -> bool {
+        words.iter().any(|word| word.starts_with("--inspect"))
+    }
+
+    fn how_to_listen(&self, port: u16) -> Option<String> {
+        Some(format!("node --inspect={port} …"))
+    }
+
+    fn question(&self, port: u16) -> Option<String> {
+        Some(format!("GET /json/version HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"))
     }
 
     fn answers(&self, answer: &[u8]) -> bool {
@@ -220,14 +266,17 @@ async fn died(program: &mut Program, exit: Exit, node: &Path) -> Failure {
 
 /// Each child waits until it is connected.
 async fn take_children(mut door: Door, setup: Setup) {
+    // Children that are being taken. Ended with this task.
+    let mut taking = JoinSet::new();
     loop {
         let child = tokio::select! {
             child = door.next() => child,
+            Some(_) = taking.join_next() => continue,
             () = setup.joining.closed() => return,
         };
         let Some(child) = child else { return };
         // Ends when the child is taken, or gone.
-        tokio::spawn(take_child(child, setup.clone()));
+        taking.spawn(take_child(child, setup.clone()));
     }
 }
 

@@ -4,7 +4,9 @@
 mod attach;
 mod debugpy;
 mod interpreter;
+mod outline;
 mod project;
+mod source;
 mod testing;
 
 use std::{ffi::OsString, net::Ipv4Addr, path::Path, time::Duration};
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{debugpy::Debugger, interpreter::Interpreter};
-use super::{Adapter, Around, Connected, Runtime, Started, has_extension, one_of};
+use super::{Adapter, Around, Connected, Runtime, Started, has_ending, one_of};
 use crate::{
     attach::Attach,
     backend::{
@@ -26,6 +28,7 @@ use crate::{
         },
     },
     failure::{Code, Failure},
+    language::{Manners, Outlined, Reading},
     launch::Launch,
     limits,
     process::{Program, Spec},
@@ -38,17 +41,46 @@ impl Adapter for Python {
         "python"
     }
 
+    fn aliases(&self) -> &'static [&'static str] {
+        &["py", "python3"]
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &["py", "pyw", "pyi"]
+    }
+
+    fn reading(&self) -> Reading {
+        source::READING
+    }
+
+    fn outline(&self, text: &str) -> Vec<Outlined> {
+        outline::outline(text)
+    }
+
+    fn manners(&self) -> Manners {
+        Manners { stops_at_user_unhandled: true, runs_heads: true, ..Manners::default() }
+    }
+
+    fn aside(&self) -> &'static [&'static str] {
+        &["__pycache__"]
+    }
+
+    fn roots(&self) -> &'static [&'static str] {
+        &["pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini"]
+    }
+
     fn claims(&self, launch: &Launch) -> bool {
-        let by_file = launch.program.as_deref().is_some_and(|it| has_extension(it, &["py", "pyw"]));
+        let by_file = launch.program.as_deref().is_some_and(|it| has_ending(it, &["py", "pyw"]));
         let by_command = launch.command.first().is_some_and(|word| {
             let name = Path::new(word).file_name().and_then(|it| it.to_str()).unwrap_or_default();
             name.starts_with("python")
                 || matches!(name, "pytest" | "py.test")
                 || name.ends_with(".py")
         });
-        let by_test = launch.test.as_deref().is_some_and(|it| {
-            has_extension(Path::new(it.split("::").next().unwrap_or(it)), &["py"])
-        });
+        let by_test = launch
+            .test
+            .as_deref()
+            .is_some_and(|it| has_ending(Path::new(it.split("::").next().unwrap_or(it)), &["py"]));
         by_file || by_command || by_test || launch.module.is_some()
     }
 
@@ -62,6 +94,15 @@ impl Adapter for Python {
 
     fn is_runtime(&self, name: &str) -> bool {
         name.starts_with("python")
+    }
+
+    /// A web server in Python is one too.
+    fn listens(&self, words: &[String]) -> bool {
+        words.iter().any(|word| word.contains("debugpy"))
+    }
+
+    fn how_to_listen(&self, port: u16) -> Option<String> {
+        Some(format!("python -m debugpy --listen {port} …"))
     }
 
     /// Its adapter greets in the protocol's own form.
@@ -204,7 +245,7 @@ async fn connect(
     let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)
         .await
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
-    let pid = dap.pid().await;
+    let pid = dap.pid();
     Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
 }
 

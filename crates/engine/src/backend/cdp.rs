@@ -47,7 +47,7 @@ pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, Running, Scope, Slice, Stack, Step,
-    Thread, Value, Variable, Wanted, WantedFunction,
+    Thread, Value, Variable, Wanted, WantedFunction, tasks::Tasks,
 };
 use crate::{
     failure::{Code, Failure},
@@ -97,12 +97,16 @@ struct Known {
     words: Mutex<VecDeque<(ScriptId, Arc<Vec<tokens::Token>>)>>,
     /// Changes of breakpoints come one after the other.
     order: tokio::sync::Mutex<()>,
+    /// What is under way beside the events.
+    tasks: Tasks,
 }
 
 /// Where it stands.
 #[derive(Default)]
 struct Moment {
     paused: Option<Arc<Paused>>,
+    /// How many stops there were.
+    epoch: u64,
     /// Set when it stands where Node tells of an error that nobody handled.
     aftermath: Option<unhandled::Aftermath>,
     asked: Asked,
@@ -139,6 +143,7 @@ impl Cdp {
             traces: Mutex::default(),
             surveyed: Mutex::default(),
             order: tokio::sync::Mutex::default(),
+            tasks: Tasks::default(),
         };
         Cdp { client, known: Arc::new(known) }
     }
@@ -172,6 +177,11 @@ impl Cdp {
              program",
             crate::budget::cut(&expression, 80)
         ))
+    }
+
+    /// Which stop this is.
+    pub(super) fn epoch(&self) -> u64 {
+        self.moment().epoch
     }
 
     /// What the process or worker is called by those who wrote the program.
@@ -330,7 +340,7 @@ impl Cdp {
         let command = Evaluate { expression, silent: true, ..Evaluate::default() };
         let client = self.client.clone();
         // Ends when the program runs on, or is gone.
-        tokio::spawn(async move {
+        self.known.tasks.spawn(async move {
             if tokio::time::timeout(limits::IDLE, stopped).await.is_err()
                 && let Err(error) = client.send(command).await
             {
@@ -504,7 +514,7 @@ impl Drop for Unfinished {
         self.cdp.moment().busy_until = Some(self.until);
         let cdp = self.cdp.clone();
         // Ends with the evaluation, or with the connection.
-        tokio::spawn(async move {
+        self.cdp.known.tasks.spawn(async move {
             let next = Evaluate { expression: "0".to_owned(), silent: true, ..Evaluate::default() };
             if let Err(error) = cdp.client.send(next).await {
                 tracing::debug!(%error, "nothing follows an evaluation");
@@ -524,10 +534,7 @@ fn is_live(frame: &FrameId) -> Result<(), Failure> {
 }
 
 fn text(frame: &FrameId) -> Result<&str, Failure> {
-    match frame {
-        FrameId::Text(text) => Ok(text),
-        FrameId::Number(_) => Err(Failure::internal("a frame of another protocol")),
-    }
+    frame.as_text().ok_or_else(|| Failure::internal("a frame of another protocol"))
 }
 
 fn is_syntax_error(answer: &Evaluated) -> bool {

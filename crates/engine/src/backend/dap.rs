@@ -73,11 +73,8 @@ impl Dap {
     }
 
     /// The process on the other end, where its debugger tells.
-    pub async fn pid(&self) -> Option<u32> {
-        match self.known.inside() {
-            Some(inside) => inside.pid(self).await,
-            None => self.known.pid(),
-        }
+    pub fn pid(&self) -> Option<u32> {
+        self.known.pid()
     }
 
     /// What the process is called by those who wrote the program.
@@ -130,25 +127,54 @@ impl Dap {
     pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
         self.known.steps().remove(&thread);
-        taken(self.ask::<Continue>(arguments).await)
+        self.let_run(self.go::<Continue>(arguments)).await
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         self.known.steps().insert(thread);
-        self.take_step(thread, step).await
+        self.let_run(self.take_step(thread, step)).await
+    }
+
+    /// No thread stands from the moment when this is asked, unless it is refused.
+    async fn let_run(
+        &self,
+        asked: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<(), Failure> {
+        let stood = std::mem::take(&mut *self.known.standing());
+        let answer = asked.await;
+        if answer.is_err() {
+            self.known.standing().extend(stood);
+        }
+        answer
     }
 
     /// A step that nobody asked for.
     async fn take_step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         let plain = t::StepArguments { thread_id: thread, ..Default::default() };
         match step {
-            Step::Over => taken(self.ask::<Next>(plain).await),
-            Step::Out => taken(self.ask::<StepOut>(plain).await),
+            Step::Over => self.go::<Next>(plain).await,
+            Step::Out => self.go::<StepOut>(plain).await,
             Step::In => {
                 let into = t::StepInArguments { thread_id: thread, ..Default::default() };
-                taken(self.ask::<StepIn>(into).await)
+                self.go::<StepIn>(into).await
             }
         }
+    }
+
+    /// Lets the program go on: from then on nothing of this stop means anything. The next stop may be told
+    /// before the answer.
+    async fn go<R: Request>(&self, arguments: R::Arguments) -> Result<(), Failure> {
+        self.known.epochs().go();
+        let gone = taken(self.ask::<R>(arguments).await);
+        if gone.is_err() {
+            self.known.epochs().stay();
+        }
+        gone
+    }
+
+    /// Which stop of a thread this is; of them all, where none is meant.
+    pub(super) fn epoch(&self, thread: Option<i64>) -> u64 {
+        self.known.epochs().of(thread)
     }
 
     pub async fn pause(&self, thread: Option<i64>) -> Result<(), Failure> {
@@ -187,19 +213,14 @@ impl Dap {
     }
 
     pub async fn scopes(&self, frame: &FrameId) -> Result<Vec<Scope>, Failure> {
-        let frame_id = number(frame)?;
+        let frame_id = frame.as_number()?;
         let body = self.ask::<Scopes>(t::ScopesArguments { frame_id }).await?;
         Ok(body.scopes.into_iter().map(|it| translate::scope(&*self.known.dialect, it)).collect())
     }
 
     pub async fn children(&self, of: &Handle, slice: Slice) -> Result<Vec<Variable>, Failure> {
-        let Handle::Number(variables_reference) = of else {
-            return Err(Failure::internal("a handle of another protocol"));
-        };
-        let arguments = t::VariablesArguments {
-            variables_reference: *variables_reference,
-            ..Default::default()
-        };
+        let variables_reference = of.as_number()?;
+        let arguments = t::VariablesArguments { variables_reference, ..Default::default() };
         let answer = self.ask_program::<Variables>(arguments, limits::VALUES).await;
         let busy = || {
             let text = format!("the program did not show its values in {:?}", limits::VALUES);
@@ -224,7 +245,7 @@ impl Dap {
     ) -> Result<Value, Failure> {
         let arguments = t::EvaluateArguments {
             expression: expression.to_owned(),
-            frame_id: frame.map(number).transpose()?,
+            frame_id: frame.map(FrameId::as_number).transpose()?,
             context: Some(self.known.dialect.evaluates_for()),
             ..Default::default()
         };
@@ -264,11 +285,8 @@ impl Dap {
         name: &str,
         value: &str,
     ) -> Result<Value, Failure> {
-        let Handle::Number(variables_reference) = container else {
-            return Err(Failure::internal("a handle of another protocol"));
-        };
         let arguments = t::SetVariableArguments {
-            variables_reference: *variables_reference,
+            variables_reference: container.as_number()?,
             name: name.to_owned(),
             value: value.to_owned(),
             format: None,
@@ -305,13 +323,6 @@ fn taken<B>(answer: Result<B, Failure>) -> Result<(), Failure> {
     match answer {
         Err(failure) if failure.code != Code::SessionEnded => Err(failure),
         Ok(_) | Err(_) => Ok(()),
-    }
-}
-
-fn number(frame: &FrameId) -> Result<i64, Failure> {
-    match frame {
-        FrameId::Number(number) => Ok(*number),
-        FrameId::Text(_) => Err(Failure::internal("a frame of another protocol")),
     }
 }
 

@@ -2,37 +2,23 @@
 
 use std::{borrow::Cow, path::Path};
 
-/// The languages that differ in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reader {
-    /// Bytes as the file declares, lines that end with CR too.
-    Python,
-    /// UTF-8; to JavaScript two more characters end a line.
-    JavaScript,
-    Other,
-}
+use crate::{adapter, language::Reading};
 
 /// A source file's text, by lines.
 #[derive(Debug)]
 pub struct SourceText<'a> {
     text: Cow<'a, str>,
-    reader: Reader,
+    reading: Reading,
 }
 
 impl<'a> SourceText<'a> {
     pub fn new(file: &Path, bytes: &'a [u8]) -> SourceText<'a> {
-        let reader = match file.extension().and_then(|it| it.to_str()) {
-            Some("py" | "pyw" | "pyi") => Reader::Python,
-            Some("js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "cts" | "tsx") => Reader::JavaScript,
-            _ => Reader::Other,
+        let reading = adapter::of_file(file).map(|it| it.reading()).unwrap_or_default();
+        let text = match (reading.decode)(bytes) {
+            Some(text) => text.into(),
+            None => String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)),
         };
-        let is_latin = reader == Reader::Python && declares_latin(bytes);
-        let text = if is_latin {
-            bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into()
-        } else {
-            String::from_utf8_lossy(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
-        };
-        SourceText { text, reader }
+        SourceText { text, reading }
     }
 
     pub fn lines(&self) -> impl Iterator<Item = &str> {
@@ -41,7 +27,7 @@ impl<'a> SourceText<'a> {
             if rest.is_empty() {
                 return None;
             }
-            let end = rest.find(|it| ends_line(self.reader, it)).unwrap_or(rest.len());
+            let end = rest.find(|it| self.ends_line(it)).unwrap_or(rest.len());
             let (line, after) = rest.split_at(end);
             let mut marks = after.chars();
             let first = marks.next();
@@ -56,9 +42,8 @@ impl<'a> SourceText<'a> {
     /// Whether a line can have code at all, as far as its text tells: neither empty nor only a comment.
     /// If not, the next one that can.
     pub fn code_at(&self, line: u32) -> Result<(), Option<u32>> {
-        let comment = if self.reader == Reader::Python { "#" } else { "//" };
-        let is_empty =
-            |text: &str| text.trim().is_empty() || text.trim_start().starts_with(comment);
+        let is_comment = |text: &str| text.trim_start().starts_with(self.reading.comment);
+        let is_empty = |text: &str| text.trim().is_empty() || is_comment(text);
         let mut from =
             (1_u32..).zip(self.lines()).skip_while(|(number, _)| *number < line).peekable();
         match from.peek() {
@@ -68,36 +53,10 @@ impl<'a> SourceText<'a> {
             _ => Ok(()),
         }
     }
-}
 
-/// As V8 and Python's tokenizer count lines.
-fn ends_line(reader: Reader, it: char) -> bool {
-    match it {
-        '\n' | '\r' => true,
-        '\u{2028}' | '\u{2029}' => reader == Reader::JavaScript,
-        _ => false,
+    fn ends_line(&self, it: char) -> bool {
+        matches!(it, '\n' | '\r') || self.reading.line_ends.contains(&it)
     }
-}
-
-/// Whether a comment in the first two lines says so, as PEP 263 has it. Every other encoding that Python
-/// takes has ASCII where ASCII is, so that lines and comments are found in it all the same.
-fn declares_latin(bytes: &[u8]) -> bool {
-    let head = bytes.get(..bytes.len().min(1_024)).unwrap_or_default();
-    let lines = head.split(|byte| matches!(byte, b'\n' | b'\r')).take(2);
-    let name = lines.filter_map(|line| {
-        let line = String::from_utf8_lossy(line);
-        let comment = line.trim_start().strip_prefix('#')?.to_owned();
-        let (_, after) = comment.split_once("coding")?;
-        let after = after.strip_prefix([':', '='])?.trim_start();
-        let end = after.find(|it: char| !it.is_ascii_alphanumeric() && !"-_.".contains(it));
-        Some(after.split_at(end.unwrap_or(after.len())).0.to_ascii_lowercase().replace('_', "-"))
-    });
-    let is_latin = |name: String| {
-        let names =
-            ["latin-1", "latin1", "l1", "iso-8859-1", "iso8859-1", "cp1252", "windows-1252"];
-        names.contains(&name.as_str())
-    };
-    name.into_iter().any(is_latin)
 }
 
 #[cfg(test)]

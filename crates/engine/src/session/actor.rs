@@ -115,6 +115,7 @@ impl Actor {
         let drained = self.drain(program.as_mut());
         let mut stoppers = Vec::new();
         let mut spending = self.breakpoints.spending();
+        let mut in_a_row = 0;
         loop {
             tokio::select! {
                 biased;
@@ -128,12 +129,11 @@ impl Actor {
                     None => break,
                 },
                 Some(connected) = joining.recv() => self.join(connected),
-                // Before what the processes say: a flood of hits has no end, and what callers want is sent
-                // only here.
-                Some(done) = self.beside.next() => self.done(done),
-                Ok(()) = spending.changed() => self.take_out_spent(),
-                Some((target, signal)) = self.inbox.recv() => {
-                    let last = ends(target, &signal).filter(|_| program.is_none());
+                // What passed before a stop is told before it: the stop has to wait for its stack, below.
+                Some((target, signal)) = self.inbox.recv(), if in_a_row < limits::IN_A_ROW => {
+                    in_a_row = if matches!(signal, Signal::Stopped(_)) { 0 } else { in_a_row + 1 };
+                    let is_told = program.as_ref().is_none_or(Program::is_server);
+                    let last = ends(target, &signal).filter(|_| is_told);
                     let is_burst = matches!(signal, Signal::Passed(_));
                     self.signal(target, signal);
                     if let Some(last) = last {
@@ -145,8 +145,12 @@ impl Actor {
                         tokio::task::yield_now().await;
                     }
                 }
+                Some(done) = self.beside.next() => self.done(done),
                 Some(_) = self.listening.join_next() => {}
+                Ok(()) = spending.changed() => self.take_out_spent(),
                 Some(target) = Target::due(self.look.clone()) => self.look_at(target),
+                // A flood of hits has no end, and what callers want is sent from beside: that had its turn.
+                () = std::future::ready(()), if in_a_row >= limits::IN_A_ROW => in_a_row = 0,
                 exit = ended(program.as_mut()) => {
                     self.exit = Some(exit);
                     break;
@@ -164,8 +168,9 @@ impl Actor {
     /// has none: what its debugger tells is followed for as long as this is kept.
     fn drain(&self, program: Option<&mut Program>) -> impl Future<Output = ()> + use<> {
         let is_ours = program.is_some();
-        let pipes = program.map(|it| (it.pipes.stdout.take(), it.pipes.stderr.take()));
-        let (stdout, stderr) = pipes.unwrap_or_default();
+        let pipes = program.map(|it| &mut it.pipes);
+        let pipes = pipes.map(|it| (it.stdout.take(), it.stderr.take(), it.debugger.take()));
+        let (stdout, stderr, debugger) = pipes.unwrap_or_default();
         let (output, tell) = (Arc::clone(&self.output), Arc::clone(&self.tell));
         let reading = tokio::spawn(async move {
             let out = async {
@@ -178,8 +183,13 @@ impl Actor {
                     output.drain(Stream::Stderr, pipe).await;
                 }
             };
+            let own = async {
+                if let Some(pipe) = debugger {
+                    output.drain(Stream::Debugger, pipe).await;
+                }
+            };
             tokio::select! {
-                _ = async { tokio::join!(out, err) }, if is_ours => {}
+                _ = async { tokio::join!(out, err, own) }, if is_ours => {}
                 () = tell.follow_output() => {}
             }
         });

@@ -40,7 +40,7 @@ enum Page {
 fn page(page: Page) -> anyhow::Result<String> {
     match page {
         Page::Tools => Ok(tools(&Catalogue::ours(&[])?)),
-        Page::Rest => Ok(rest(&serde_json::to_value(http::document())?)),
+        Page::Rest => Ok(rest(&serde_json::to_value(http::endpoints::document())?)),
     }
 }
 
@@ -121,10 +121,29 @@ fn rest(document: &Value) -> String {
     for (path, methods) in paths.into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {
             page += &format!("\n## `{} {path}`\n\n", method.to_uppercase());
+            page += &body_text(operation, document);
             page += &operation_text(operation);
         }
     }
     page
+}
+
+/// The fields of a body, each with what it says of itself.
+fn body_text(operation: &Value, document: &Value) -> String {
+    let Some(body) = operation.get("requestBody") else { return String::new() };
+    let about = |value: &Value| value.get("description").and_then(Value::as_str).map(str::to_owned);
+    let schema = body.pointer("/content/application~1json/schema");
+    let name = schema.and_then(|it| it.get("$ref")).and_then(Value::as_str);
+    let name = name.and_then(|it| it.rsplit('/').next()).unwrap_or_default();
+    let fields = document.pointer(&format!("/components/schemas/{name}/properties"));
+    let Some(fields) = fields.and_then(Value::as_object) else {
+        return about(body).map(|about| format!("- body: {about}\n")).unwrap_or_default();
+    };
+    let line = |(name, field): (&String, &Value)| {
+        let about = about(field).map(|about| format!(": {about}")).unwrap_or_default();
+        format!("- body `{name}`{about}\n")
+    };
+    fields.iter().map(line).collect()
 }
 
 fn operation_text(operation: &Value) -> String {

@@ -16,6 +16,8 @@ use tokio::{
 
 use crate::config::Config;
 
+/// How often it is looked whether it has.
+const AGAIN: Duration = Duration::from_millis(2);
 /// How long the tree may take to disappear once it was killed.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -115,7 +117,7 @@ async fn kill_tree(group: Option<Pid>) {
                 rustix::process::kill_process(pid, Signal::KILL).unwrap_or_default();
             }
             // The kernel tells nobody when a process it moved to us is gone.
-            tokio::time::sleep(Duration::from_millis(2)).await;
+            tokio::time::sleep(AGAIN).await;
         }
     };
     tokio::time::timeout(PATIENCE, gone).await.unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::{
     app::VERSION,
     config::{Config, Settings},
     home,
-    http::port_file,
+    http::serving::port_file,
     servers::{self, Server},
 };
 

@@ -10,15 +10,15 @@ use std::{
 use anyhow::Context as _;
 use clap::Subcommand;
 use holdpoint_engine::{
-    callpoints::{Callpoints, Retention, Wanted},
+    callpoints::Retention,
     limits,
-    log::Log,
     memory::{Location, open_store},
+    records::{Records, Wanted},
 };
 use serde_json::json;
 
 use super::Command;
-use crate::{config::Config, home, out, serve};
+use crate::{config::Config, home, out, serve, view::call};
 
 /// What is kept on disk: say how much, drop the oldest, export
 #[derive(clap::Parser)]
@@ -113,34 +113,27 @@ async fn work(path: &Path, what: What) -> anyhow::Result<()> {
                 bytes: megabytes.map_or(usual.bytes, |megabytes| megabytes * 1_000_000),
             };
             let now = jiff::Timestamp::now().as_second() as f64;
-            let done = store.prune(keep, now, |_| {}).await?;
+            let done = store.prune(keep, now, &|_| {}).await?;
             out::line(format_args!(
                 "{} calls, {} values, {} moments dropped",
                 done.calls, done.values, done.snapshots
             ));
         }
         What::Export { function, limit } => {
-            let keep = Retention { age_s: u64::MAX / 2, bytes: u64::MAX };
-            let callpoints =
-                Callpoints::open(store, std::sync::Arc::new(Log::default()), keep).await;
-            export(&callpoints, function, limit.unwrap_or(usize::MAX)).await?;
+            export(&Records::over(store), function, limit.unwrap_or(usize::MAX)).await?;
         }
     }
     Ok(())
 }
 
-async fn export(
-    callpoints: &Callpoints,
-    name: Option<String>,
-    mut left: usize,
-) -> anyhow::Result<()> {
+async fn export(records: &Records, name: Option<String>, mut left: usize) -> anyhow::Result<()> {
     let mut before = None;
     while left > 0 {
         let limit = left.min(limits::RECORDS_PAGE_MAX);
         let wanted = Wanted { name: name.clone(), before, limit, ..Wanted::default() };
-        let page = callpoints.records(wanted).await?;
+        let page = records.page(wanted).await?;
         for call in &page.calls {
-            out::line(call);
+            out::line(call::record(call));
         }
         left = left.saturating_sub(page.calls.len());
         before = page.next;

@@ -28,7 +28,7 @@ use crate::{
     catalogue::Catalogue,
     config::{Config, Settings},
     home,
-    http::port_file,
+    http::serving::port_file,
     mcp::STRUCTURED,
     out,
     serve::runtime,
@@ -36,6 +36,8 @@ use crate::{
     tool::word,
 };
 
+/// For a server to greet us.
+const CONNECT: Duration = Duration::from_secs(10);
 /// The tool behind which a server has those that it does not list.
 const MORE: &str = "more_tools";
 /// The exit code of a command that was written wrongly, as clap's own.
@@ -221,7 +223,7 @@ async fn connect(url: &str, token: Option<&str>) -> anyhow::Result<Connected> {
         ClientCapabilities::default(),
         Implementation::new(SHELL, VERSION),
     );
-    let connected = tokio::time::timeout(Duration::from_secs(10), me.serve(transport)).await;
+    let connected = tokio::time::timeout(CONNECT, me.serve(transport)).await;
     connected
         .context("timed out")
         .and_then(|connected| connected.map_err(anyhow::Error::from))

@@ -63,7 +63,7 @@ impl<T> Bounded<T> {
     /// waits is waited for by nobody, and would hold up our end for seconds.
     fn leave(&self) {
         let gone = self.gone.clone();
-        // Ends by itself.
+        // Ends within its grace.
         tokio::spawn(async move {
             tokio::time::sleep(limits::GONE_GRACE).await;
             gone.cancel();

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use holdpoint_engine::callpoints::lenient;
+use holdpoint_engine::calls::lenient;
 
 use crate::{tool::Tool as _, tools::callpoint::r#continue::Continue};
 

@@ -6,8 +6,10 @@ use std::{
 };
 
 use holdpoint_engine::{
+    actor::Actor,
     budget::Budget,
     failure::{Code, Failure},
+    ids::ClientId,
     limits,
 };
 use rmcp::{
@@ -25,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) app: App,
     /// The client's own name, for what it leaves behind.
     pub(crate) by: String,
+    /// Its number, where it is connected for longer than this call.
+    pub(crate) client: Option<ClientId>,
     pub(crate) request_id: String,
     /// What it gets beside the text, and so how long the text may be.
     pub(crate) shape: Shape,
@@ -43,6 +47,7 @@ pub(crate) struct Caller {
 pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) by: String,
+    client: Option<ClientId>,
     pub(crate) budget: Budget,
     /// The same, if the call named it: what a contract counts is cut for nothing else.
     pub(crate) asked_budget: Option<Budget>,
@@ -64,6 +69,7 @@ impl Call {
         Call {
             app: caller.app,
             by: caller.by,
+            client: caller.client,
             budget,
             asked_budget: None,
             session,
@@ -75,6 +81,11 @@ impl Call {
         }
     }
 
+    /// Who calls, for the events of what the call changes.
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::Client { id: self.client, name: self.by.clone() }
+    }
+
     /// Says what the tool waits for; shown with the next sign of life.
     pub(crate) fn doing(&self, what: impl Into<String>) {
         *self.doing.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
@@ -82,7 +93,7 @@ impl Call {
 
     /// Shows each line as it comes, for work that says itself what it does.
     pub(crate) fn follow(&self) -> tokio::sync::mpsc::Sender<String> {
-        let (sender, mut lines) = tokio::sync::mpsc::channel(16);
+        let (sender, mut lines) = tokio::sync::mpsc::channel(limits::PROGRESS_QUEUE);
         let doing = self.doing.clone();
         // Ends when the work drops its sender.
         tokio::spawn(async move {

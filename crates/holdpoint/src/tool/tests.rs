@@ -181,6 +181,7 @@ impl Stage {
         let caller = Caller {
             app: self.app.clone(),
             by: "tester".into(),
+            client: None,
             request_id: "1".into(),
             shape: Shape::Text,
             cancel: self.cancel.clone(),

@@ -9,7 +9,9 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
+mod actors;
 mod agents;
+mod architecture;
 mod attach;
 mod breakpoints_exception;
 mod breakpoints_function;

@@ -7,7 +7,7 @@ use std::{
 
 use super::{super::one_of, testing};
 use crate::{
-    adapter::{Runtime, has_extension},
+    adapter::{Runtime, has_ending},
     failure::{Code, Failure},
     launch::Launch,
 };
@@ -30,8 +30,8 @@ pub(super) fn is_ours(command: &[String], cwd: &Path) -> bool {
     matches!(
         name,
         "node" | "nodejs" | "npx" | "npm" | "tsx" | "ts-node" | "mocha" | "jest" | "vitest"
-    ) || has_extension(Path::new(first), SCRIPTS)
-        || has_extension(Path::new(first), TYPESCRIPT)
+    ) || has_ending(Path::new(first), SCRIPTS)
+        || has_ending(Path::new(first), TYPESCRIPT)
         || in_project(first, cwd).is_some()
 }
 
@@ -70,7 +70,7 @@ impl What {
 
     /// A file to run, with what it takes to run TypeScript.
     async fn script(&mut self, script: &Path, launch: &Launch) -> Result<(), Failure> {
-        if has_extension(script, TYPESCRIPT) {
+        if has_ending(script, TYPESCRIPT) {
             self.words.extend(typescript(&self.node, script, &launch.cwd).await?);
         }
         self.words.push(script.into());
@@ -119,7 +119,7 @@ impl What {
         self.is_runner = rest.iter().take_while(|it| it.starts_with('-')).any(|it| it == "--test");
         // An address of the caller's own would be one we do not know.
         let kept = rest.iter().filter(|it| !it.starts_with("--inspect"));
-        if let Some(script) = rest.iter().find(|it| has_extension(Path::new(it), TYPESCRIPT)) {
+        if let Some(script) = rest.iter().find(|it| has_ending(Path::new(it), TYPESCRIPT)) {
             let script = launch.cwd.join(script);
             self.words.extend(typescript(&self.node, &script, &launch.cwd).await?);
         }
@@ -154,8 +154,8 @@ fn for_runner(name: &str, given: &[String]) -> Vec<OsString> {
 /// The script behind a command: a path, a program of the project, or one on the PATH.
 fn find_script(word: &str, cwd: &Path) -> Result<PathBuf, Failure> {
     let by_path = word.contains('/')
-        || has_extension(Path::new(word), SCRIPTS)
-        || has_extension(Path::new(word), TYPESCRIPT);
+        || has_ending(Path::new(word), SCRIPTS)
+        || has_ending(Path::new(word), TYPESCRIPT);
     let found = if by_path {
         Some(cwd.join(word))
     } else {
@@ -197,7 +197,7 @@ fn by_package(folder: &Path, word: &str) -> Option<PathBuf> {
 /// A file that node runs: by its name, or by its first line.
 fn javascript(file: &Path) -> Option<PathBuf> {
     let real = file.canonicalize().ok()?;
-    if has_extension(&real, SCRIPTS) {
+    if has_ending(&real, SCRIPTS) {
         return Some(real);
     }
     let mut head = [0; 128];

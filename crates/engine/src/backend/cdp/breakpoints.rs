@@ -248,11 +248,11 @@ pub(super) async fn resolved(
     if !astray.is_empty() {
         // What it reports until it is taken out is dropped.
         points.astray.insert((id, line));
-        let cdp = cdp.clone();
+        let it = cdp.clone();
         // Ends with the answers.
-        tokio::spawn(async move {
+        cdp.known.tasks.spawn(async move {
             for part in astray {
-                if let Err(failure) = remove(&cdp, part.id).await {
+                if let Err(failure) = remove(&it, part.id).await {
                     tracing::debug!(%failure, "a tracepoint on another line stays");
                 }
             }

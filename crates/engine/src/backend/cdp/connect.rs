@@ -20,7 +20,10 @@ use holdpoint_cdp::{
         worker,
     },
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
 
 use super::{Cdp, LIBRARIES, THREAD, attached::Attached, refused, unhandled, watch::Watch};
 use crate::{
@@ -129,6 +132,7 @@ pub(super) async fn over(
         inbox,
         main: events,
         workers: HashMap::new(),
+        taking: JoinSet::new(),
         setup: setup.clone(),
     };
     // Ends with the connection, which ends with the program or with its session.
@@ -283,6 +287,8 @@ struct Router {
     inbox: Inbox,
     main: mpsc::Sender<Event>,
     workers: HashMap<WorkerSession, mpsc::Sender<Event>>,
+    /// Workers that are being taken. Ended with this task.
+    taking: JoinSet<()>,
     setup: Setup,
 }
 
@@ -332,8 +338,9 @@ impl Router {
             script: None,
             entry: setup.worker_entry(),
         };
+        while self.taking.try_join_next().is_some() {}
         // Ends when the worker is taken, or gone.
-        tokio::spawn(async move {
+        self.taking.spawn(async move {
             match take(client, events, &setup, subject).await {
                 Ok(taken) => {
                     // The session may have ended first.

@@ -15,7 +15,7 @@ use super::{Cdp, LIBRARIES, breakpoints, points::Named};
 use crate::{
     backend::{Bound, Wanted, WantedFunction},
     failure::Failure,
-    inspect::Outlined,
+    language::Outlined,
     limits,
 };
 

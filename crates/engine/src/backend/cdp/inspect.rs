@@ -63,7 +63,7 @@ fn without_internals(frames: Vec<Frame>) -> Vec<Frame> {
 }
 
 fn live(sources: &mut Sources, frame: &CallFrame) -> Frame {
-    let id = FrameId::Text(frame.call_frame_id.0.clone());
+    let id = FrameId::text(frame.call_frame_id.0.clone());
     let name = match frame.function_name.as_str() {
         "" if is_module(frame) => "<module>".to_owned(),
         name => named(name),
@@ -75,7 +75,7 @@ fn scheduled(sources: &mut Sources, mut trace: Option<&StackTrace>) -> Vec<Frame
     let mut frames = Vec::new();
     while let Some(stack) = trace {
         for frame in &stack.call_frames {
-            let id = FrameId::Text(format!("{ASYNC}{}", frames.len()));
+            let id = FrameId::text(format!("{ASYNC}{}", frames.len()));
             let name = format!("{ASYNC}{}", named(&frame.function_name));
             frames.push(placed(id, name, sources.place(&location(frame))));
         }
@@ -201,7 +201,7 @@ pub(super) async fn children(
         Inside::Scope { frame, is_wrapper, object } => {
             let mut variables = own(cdp, object.clone()).await?;
             if !variables.is_empty() {
-                let declared = declared(cdp, &FrameId::Text(frame), &object).await;
+                let declared = declared(cdp, &FrameId::text(frame), &object).await;
                 for it in &mut variables {
                     if declared.get(&it.name) == Some(&false) {
                         it.value = value::absent(UNASSIGNED);
@@ -214,7 +214,7 @@ pub(super) async fn children(
             Ok(page(variables, slice))
         }
         Inside::This { frame } => {
-            let frame = FrameId::Text(frame);
+            let frame = FrameId::text(frame);
             // The frame's own `this` comes without a preview.
             let asked = cdp.evaluated(Some(&frame), "this", limits::ADAPTER_ANSWER).await?;
             let value = value::value(&asked.result);
@@ -409,7 +409,7 @@ pub(super) async fn assign(
     };
     let object = match inside(container)? {
         Inside::Scope { frame, .. } => {
-            let frame = FrameId::Text(frame);
+            let frame = FrameId::text(frame);
             return cdp.evaluate(Some(&frame), &format!("{name} = ({value}\n)"), patience).await;
         }
         Inside::This { .. } => {
@@ -432,7 +432,7 @@ pub(super) async fn assign(
         Inside::Object(id) | Inside::Array(_, id) => id,
     };
     let new =
-        cdp.evaluated(Some(&FrameId::Text(top()?)), &format!("({value}\n)"), patience).await?;
+        cdp.evaluated(Some(&FrameId::text(top()?)), &format!("({value}\n)"), patience).await?;
     if let Some(details) = &new.exception_details {
         return Err(Failure::new(Code::EvaluateFailed, value::thrown(details)));
     }

@@ -245,7 +245,7 @@ pub(super) async fn take(cdp: &Cdp) -> Vec<Passed> {
 pub(super) fn flush(cdp: &Cdp) {
     let command = Evaluate { expression: FLUSH.to_owned(), silent: true, ..Evaluate::default() };
     let client = cdp.client.clone();
-    tokio::spawn(async move {
+    cdp.known.tasks.spawn(async move {
         let sent = tokio::time::timeout(limits::ADAPTER_ANSWER, client.send(command)).await;
         if let Ok(Err(error)) = sent {
             tracing::debug!(%error, "the rest of a batch is not fetched");

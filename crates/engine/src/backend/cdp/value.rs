@@ -32,7 +32,7 @@ pub(super) enum Inside {
 
 impl Inside {
     pub(super) fn handle(&self) -> Handle {
-        Handle::Text(match self {
+        Handle::text(match self {
             Inside::Object(id) => format!("object {}", id.0),
             Inside::Kept(id) => format!("kept {}", id.0),
             Inside::Array(count, id) => format!("array {count} {}", id.0),
@@ -47,7 +47,7 @@ impl Inside {
     }
 
     pub(super) fn of(handle: &Handle) -> Option<Inside> {
-        let Handle::Text(text) = handle else { return None };
+        let text = handle.as_text()?;
         let (kind, rest) = text.split_once(' ')?;
         let counted = || {
             let (count, id) = rest.split_once(' ')?;
@@ -358,6 +358,6 @@ mod tests {
         ] {
             assert_eq!(Inside::of(&inside.handle()), Some(inside));
         }
-        assert_eq!(Inside::of(&Handle::Number(1)), None);
+        assert_eq!(Inside::of(&Handle::number(1)), None);
     }
 }

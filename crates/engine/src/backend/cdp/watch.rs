@@ -90,6 +90,7 @@ impl Watch {
             }
         }
         self.tell_began(Began::Over);
+        self.cdp.known.tasks.take().shutdown().await;
         let reason = "its connection is closed".to_owned();
         // The session may have ended first.
         self.signals.send(Signal::Gone { reason }).await.unwrap_or_default();
@@ -258,7 +259,11 @@ impl Watch {
         // What was passed before the stop is told before it.
         let passed = traces::take(&self.cdp).await;
         self.passed(passed).await?;
-        self.cdp.moment().paused = Some(paused.into());
+        {
+            let mut moment = self.cdp.moment();
+            moment.paused = Some(paused.into());
+            moment.epoch += 1;
+        }
         self.cdp.known.stopped.notify_waiters();
         let stopped = Stopped { thread: THREAD, reason, hits, text, all: true };
         self.tell(Signal::Stopped(stopped)).await
@@ -397,7 +402,7 @@ impl Watch {
         }
         let has_condition = self.cdp.points().has_condition(hits);
         let top = paused.call_frames.first().filter(|_| has_condition)?;
-        let frame = FrameId::Text(top.call_frame_id.0.clone());
+        let frame = FrameId::text(top.call_frame_id.0.clone());
         let asked = self.cdp.evaluated(Some(&frame), CONDITION_ERROR, limits::ADAPTER_ANSWER);
         let error = asked.await.ok()?.result.value?;
         Some(format!("the breakpoint's condition failed: {}", error.as_str()?))

@@ -92,7 +92,7 @@ impl Dap {
         if self.known.inside().is_some_and(|it| it.waits_for_goodbye()) {
             let dap = self.clone();
             // Ends with the answer, or within its deadline.
-            tokio::spawn(async move {
+            self.known.tasks.spawn(async move {
                 if let Err(failure) = dap.detach().await {
                     tracing::debug!(%failure, "an adapter was not told that we go");
                 }
@@ -124,6 +124,10 @@ impl Dap {
         }
         let rest = async {
             let signals = self.set_all(setup).await?;
+            // Before the program runs: nobody takes what it says until it has joined its session.
+            if let Some(inside) = self.known.inside() {
+                self.known.set_pid(inside.pid(self).await);
+            }
             let done = Feature::Request(ConfigurationDone::COMMAND);
             if allowed(&self.known.capabilities(), done).is_ok() {
                 self.ask::<ConfigurationDone>(Empty).await?;
@@ -211,10 +215,16 @@ impl Known {
             Event::Continued(continued) => {
                 let all = continued.all_threads_continued.unwrap_or(true);
                 let thread = continued.thread_id.filter(|_| !all);
+                self.epochs().went(thread);
+                self.standing().retain(|it| thread.is_some_and(|thread| thread != *it));
                 vec![Signal::Continued { thread }]
             }
             Event::Thread(thread) => vec![match thread.reason {
-                t::ThreadReason::Exited => Signal::ThreadEnded { thread: thread.thread_id },
+                t::ThreadReason::Exited => {
+                    self.epochs().forget(thread.thread_id);
+                    self.standing().remove(&thread.thread_id);
+                    Signal::ThreadEnded { thread: thread.thread_id }
+                }
                 _ => Signal::ThreadStarted { thread: thread.thread_id, name: None },
             }],
             Event::Output(output) => self.output(output),
@@ -230,7 +240,7 @@ impl Known {
             Event::Exited(exited) => vec![Signal::Exited { code: exited.exit_code }],
             Event::Terminated(_) => vec![Signal::Ended],
             Event::Process(process) => {
-                self.set_pid(process.system_process_id);
+                self.set_pid(process.system_process_id.and_then(|it| u32::try_from(it).ok()));
                 Vec::new()
             }
             Event::Capabilities(change) => {
@@ -301,7 +311,9 @@ async fn pump(dap: Dap, mut inbox: Inbox, sender: mpsc::Sender<Signal>, begun: B
             None => break "it closed the connection".to_owned(),
         }
     };
-    while looking.join_next().await.is_some() {}
+    // What still waits for an answer learns now that none comes.
+    let mut asking = dap.known.tasks.take();
+    while looking.join_next().await.is_some() || asking.join_next().await.is_some() {}
     // The session may have ended first.
     sender.send(Signal::Gone { reason }).await.unwrap_or_default();
 }
@@ -329,7 +341,10 @@ impl Dap {
     ) -> Result<(), mpsc::error::SendError<Signal>> {
         let event = match event {
             Event::Stopped(event) => match self.stop(&event, sender, looking) {
-                Some(stopped) => return sender.send(Signal::Stopped(stopped)).await,
+                Some(stopped) => {
+                    self.known.standing().insert(stopped.thread);
+                    return sender.send(Signal::Stopped(stopped)).await;
+                }
                 None => return Ok(()),
             },
             event => event,
@@ -355,10 +370,10 @@ impl Dap {
         let inside = self.known.inside();
         let sender = sender.clone();
         if let Some(work) = inside.and_then(|it| it.look(self, event, &stopped)) {
+            let dap = self.clone();
             looking.spawn(async move {
                 if let Some(stopped) = work.await {
-                    // The session may have ended first.
-                    sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+                    dap.tell_stop(stopped, &sender).await;
                 }
             });
         } else if let Some(look) = self.to_look_at(&stopped) {

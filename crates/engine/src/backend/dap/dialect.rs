@@ -15,7 +15,7 @@ use holdpoint_dap::{Event, types as t};
 
 pub use self::{
     pydevd::{About, Pydevd},
-    table::{CDT_GDB, CODELLDB, DELVE, GDB, JAVA, JS_DEBUG, LLDB, PERL, RDBG, Table},
+    table::{CDT_GDB, CODELLDB, DELVE, GDB, JAVA, JS_DEBUG, LLDB, PERL, PLAIN, RDBG, Table},
 };
 use super::{Dap, Known};
 use crate::{

@@ -17,7 +17,7 @@ use super::{
     traces::Traces,
 };
 use crate::{
-    backend::{Frame, Site},
+    backend::{Frame, Site, tasks::Tasks},
     ids::BreakpointId,
 };
 
@@ -34,7 +34,12 @@ pub struct Known {
     traces: Mutex<Traces>,
     /// Threads that were told to step, and have not been told to go on since.
     steps: Mutex<BTreeSet<i64>>,
+    epochs: Mutex<Epochs>,
+    /// Threads whose stop was told and that were not let go since.
+    standing: Mutex<BTreeSet<i64>>,
     pid: Mutex<Option<u32>>,
+    /// What is under way beside the events.
+    pub(super) tasks: Tasks,
     /// The program's output comes by the protocol, for it has no pipes of ours.
     pub(super) tells_output: bool,
     /// We said that we go. Said twice, debugpy's adapter would break, and the program with it.
@@ -55,7 +60,10 @@ impl Known {
             lefts: Mutex::default(),
             traces: Mutex::default(),
             steps: Mutex::default(),
+            epochs: Mutex::default(),
+            standing: Mutex::default(),
             pid: Mutex::default(),
+            tasks: Tasks::default(),
             tells_output,
             parted: AtomicBool::default(),
         }
@@ -95,12 +103,20 @@ impl Known {
         lock(&self.steps)
     }
 
+    pub(super) fn epochs(&self) -> MutexGuard<'_, Epochs> {
+        lock(&self.epochs)
+    }
+
+    pub(super) fn standing(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        lock(&self.standing)
+    }
+
     pub(super) fn pid(&self) -> Option<u32> {
         *lock(&self.pid)
     }
 
-    pub(super) fn set_pid(&self, pid: Option<i64>) {
-        *lock(&self.pid) = pid.and_then(|it| u32::try_from(it).ok());
+    pub(super) fn set_pid(&self, pid: Option<u32>) {
+        *lock(&self.pid) = pid;
     }
 
     /// Whether we go now; once only.
@@ -127,6 +143,42 @@ impl Known {
         let sites = self.sites();
         let here = sites.iter().filter(|(_, site)| site.line == line);
         here.filter(|(_, site)| is_same(&site.file, file)).map(|(id, _)| *id).collect()
+    }
+}
+
+/// How often threads went on, together and by themselves.
+#[derive(Debug, Default)]
+pub(super) struct Epochs {
+    all: u64,
+    alone: BTreeMap<i64, u64>,
+}
+
+impl Epochs {
+    /// All of them go on.
+    pub(super) fn go(&mut self) {
+        self.all += 1;
+    }
+
+    /// They were to go on, and did not.
+    pub(super) fn stay(&mut self) {
+        self.all = self.all.saturating_sub(1);
+    }
+
+    pub(super) fn went(&mut self, thread: Option<i64>) {
+        match thread {
+            Some(thread) => *self.alone.entry(thread).or_default() += 1,
+            None => self.go(),
+        }
+    }
+
+    /// A thread is over.
+    pub(super) fn forget(&mut self, thread: i64) {
+        self.alone.remove(&thread);
+    }
+
+    pub(super) fn of(&self, thread: Option<i64>) -> u64 {
+        let alone = thread.and_then(|it| self.alone.get(&it)).copied();
+        self.all + alone.unwrap_or_default()
     }
 }
 

@@ -32,8 +32,8 @@ impl Dap {
     {
         let dap = self.clone();
         let (_waiting, nobody_waits) = oneshot::channel::<()>();
-        // Ends with the answer, or soon after its patience or its caller.
-        let asking = tokio::spawn(async move {
+        let (reply, answered) = oneshot::channel();
+        let asking = async move {
             let asked = dap.client.request::<R>(arguments);
             tokio::pin!(asked);
             tokio::select! {
@@ -51,7 +51,9 @@ impl Dap {
                 }
             }
             None
-        });
-        asking.await.ok().flatten()
+        };
+        // Ends with the answer, or soon after its patience or its caller, who may be gone then.
+        self.known.tasks.spawn(async move { reply.send(asking.await).unwrap_or_default() });
+        answered.await.ok().flatten()
     }
 }

@@ -20,7 +20,9 @@ use super::{
     dialect::{Dialect, JAVA, LLDB, RDBG},
 };
 use crate::{
-    backend::{Exceptions, Handle, Signal, Slice, StopReason, Tracing, Wanted, WantedFunction},
+    backend::{
+        Backend, Exceptions, Handle, Signal, Slice, StopReason, Tracing, Wanted, WantedFunction,
+    },
     breakpoints::template::Template,
     ids::BreakpointId,
 };
@@ -221,7 +223,7 @@ async fn nothing_is_sent_that_was_not_announced() {
     expect![""].assert_eq(&told.join("\n"));
     let stack = dap.stack(1, Slice { start: 1, count: 1 }).await.unwrap();
     assert_eq!((stack.frames.len(), stack.frames[0].line, stack.total), (1, 9, Some(3)));
-    let refused = dap.assign(&Handle::Number(1), "n", "4").await.unwrap_err();
+    let refused = dap.assign(&Handle::number(1), "n", "4").await.unwrap_err();
     expect!["the Java debugger cannot set a variable: it does not announce `supportsSetVariable`"]
         .assert_eq(&refused.message);
     dap.exception(1).await.unwrap_err();
@@ -397,4 +399,35 @@ async fn the_exit_code_is_told() {
     played.event("terminated", json!({})).await;
     assert!(matches!(next(&mut signals).await, Signal::Exited { code: 3 }));
     assert!(matches!(next(&mut signals).await, Signal::Ended));
+}
+
+#[tokio::test]
+async fn what_was_got_at_an_earlier_stop_is_refused() {
+    let values = vec![json!("1"), json!("2"), json!("3")];
+    let (dap, mut signals, played) = Scene { values, ..Scene::default() }.begin().await;
+    let backend = Backend::Dap(dap);
+    let first = async |backend: &Backend| {
+        let stack = backend.stack(1, Slice { start: 0, count: 1 }).await.unwrap();
+        stack.frames.into_iter().next().unwrap().id
+    };
+    let evaluate = async |frame| {
+        let value = backend.evaluate(Some(frame), "n", Duration::from_secs(1)).await;
+        value.map(|it| it.text).map_err(|failure| failure.message.into_owned())
+    };
+    played.stop().await;
+    next_hits(&mut signals).await;
+    let before = first(&backend).await;
+    assert_eq!(evaluate(&before).await, Ok("1".to_owned()));
+    backend.resume(1).await.unwrap();
+    played.stop().await;
+    next_hits(&mut signals).await;
+    let earlier = Err("that is of an earlier stop".to_owned());
+    assert_eq!(evaluate(&before).await, earlier);
+    assert_eq!(backend.scopes(&before).await.unwrap_err().message, "that is of an earlier stop");
+    let now = first(&backend).await;
+    assert_eq!(evaluate(&now).await, Ok("2".to_owned()));
+    // It goes on by itself.
+    played.event("continued", json!({ "threadId": 1, "allThreadsContinued": true })).await;
+    assert!(matches!(next(&mut signals).await, Signal::Continued { .. }));
+    assert_eq!(evaluate(&now).await, earlier);
 }

@@ -78,7 +78,7 @@ pub(super) fn frame(dialect: &dyn Dialect, mut frame: t::StackFrame) -> Frame {
     let is_subtle = frame.presentation_hint.as_ref().is_some_and(|it| *it != t::FrameHint::Normal);
     let is_users = |file: &PathBuf| dialect.is_users(&frame, file);
     Frame {
-        id: FrameId::Number(frame.id),
+        id: FrameId::number(frame.id),
         function: dialect.function(&frame.name).to_owned(),
         is_user: !is_subtle && file.as_ref().is_some_and(is_users),
         file,
@@ -90,7 +90,7 @@ pub(super) fn frame(dialect: &dyn Dialect, mut frame: t::StackFrame) -> Frame {
 
 pub(super) fn scope(dialect: &dyn Dialect, scope: t::Scope) -> Scope {
     let kind = dialect.scope_kind(&scope);
-    Scope { kind, name: scope.name, children: Handle::Number(scope.variables_reference) }
+    Scope { kind, name: scope.name, children: Handle::number(scope.variables_reference) }
 }
 
 pub(super) fn variable(variable: t::Variable) -> Variable {
@@ -134,7 +134,7 @@ pub(super) fn last_line(message: &str) -> String {
 }
 
 fn handle(reference: i64) -> Option<Handle> {
-    (reference > 0).then_some(Handle::Number(reference))
+    (reference > 0).then_some(Handle::number(reference))
 }
 
 fn count(number: Option<i64>) -> Option<usize> {

@@ -24,6 +24,12 @@ impl Actor {
     ) -> Exit {
         let is_ours = program.is_some();
         let exit = match (self.exit, program) {
+            // It would live on without its program.
+            (Some(exit), Some(server)) if server.is_server() => {
+                self.late_exit().await;
+                server.kill().await;
+                exit
+            }
             (Some(exit), Some(_)) => exit,
             (None, Some(program)) => program.kill().await,
             (exit, None) => {
@@ -62,6 +68,24 @@ impl Actor {
                 () = &mut going => return,
                 Some((target, signal)) = self.inbox.recv() => self.late(target, signal),
             }
+        }
+    }
+
+    /// Some debuggers tell the exit code after the end.
+    async fn late_exit(&mut self) {
+        let coming = async {
+            while self.told_exit.is_none()
+                && let Some((target, signal)) = self.inbox.recv().await
+            {
+                let is_over = target == TargetId::MAIN && matches!(signal, Signal::Gone { .. });
+                self.signal(target, signal);
+                if is_over {
+                    break;
+                }
+            }
+        };
+        if tokio::time::timeout(limits::DRAIN, coming).await.is_err() {
+            tracing::debug!(session = %self.id, "no exit code is told");
         }
     }
 
@@ -172,9 +196,14 @@ impl Last {
     }
 }
 
-/// Waits for the end of a program of ours; of others we learn by their debugger.
+/// Waits for the end of a program of ours; of others we learn by their debugger. With a debug server its
+/// program goes too, and how that ended is not known by this.
 pub(super) async fn ended(program: Option<&mut Program>) -> Exit {
     match program {
+        Some(server) if server.is_server() => {
+            server.wait().await;
+            Exit::Unknown
+        }
         Some(program) => program.wait().await,
         None => std::future::pending().await,
     }

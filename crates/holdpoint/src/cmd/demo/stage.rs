@@ -20,6 +20,8 @@ use tokio::{
 
 use crate::{app::VERSION, out};
 
+/// Lines of a program that nobody has read yet.
+const LINES: usize = 64;
 /// A first launch may have to install a debugger.
 pub(super) const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -92,7 +94,7 @@ impl Stage {
         let (Some(stdin), Some(stdout)) = (server.stdin.take(), server.stdout.take()) else {
             bail!("the server has no stdin or stdout");
         };
-        let (sender, inbox) = mpsc::channel(64);
+        let (sender, inbox) = mpsc::channel(LINES);
         let connecting = Listener(sender).serve((stdout, stdin));
         let client = tokio::time::timeout(PATIENCE, connecting)
             .await

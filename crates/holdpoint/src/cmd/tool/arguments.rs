@@ -3,7 +3,7 @@
 use std::{io::Read as _, path::Path};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::callpoints;
+use holdpoint_engine::calls;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn read(words: &[String], schema: Option<&JsonObject>) -> anyhow::Res
 
 fn from_json(text: &str) -> anyhow::Result<JsonObject> {
     // Integers of any size, as `breakpoint_continue` takes them.
-    serde_json::from_str(&callpoints::lenient::exact(text))
+    serde_json::from_str(&calls::lenient::exact(text))
         .map_err(|error| anyhow::anyhow!("the parameters are not a JSON object: {error}\n{HINT}"))
 }
 

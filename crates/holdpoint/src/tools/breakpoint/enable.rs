@@ -27,9 +27,11 @@ impl Tool for Enable {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let enabled = params.enabled.unwrap_or(true);
         let changed = app.engine.sessions.breakpoints.enable(BreakpointId(params.id), enabled)?;
+        let change = if enabled { "enabled" } else { "disabled" };
+        app.engine.breakpoint_changed(&changed, change, call.actor());
         app.engine.memory().await.keep(&changed).await;
         if enabled {
             let fate = bind::set(&app, &changed).await?;

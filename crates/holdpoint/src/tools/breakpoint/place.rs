@@ -80,7 +80,9 @@ fn matching(
         lines.iter().copied().filter(|(_, it)| !wanted.is_empty() && it.contains(wanted)).collect();
     if let Some(name) = function {
         let all = inspect::outline(file);
-        let mine = |it: &&inspect::Outlined| format!(".{}", it.name).ends_with(&format!(".{name}"));
+        let mine = |it: &&holdpoint_engine::language::Outlined| {
+            format!(".{}", it.name).ends_with(&format!(".{name}"))
+        };
         let around: Vec<_> = all.iter().filter(mine).collect();
         found.retain(|(line, _)| around.iter().any(|it| it.has(*line)));
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use holdpoint_engine::{
+    actor::Actor,
     breakpoints::{Asked, Place, hits::HitTest},
     failure::Failure,
     ids::BreakpointId,
@@ -45,8 +46,8 @@ impl Tool for Set {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        set(&app, params).await
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        set(&app, params, call.actor()).await
     }
 }
 
@@ -59,12 +60,12 @@ impl Tool for Short {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        set(&app, params).await
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        set(&app, params, call.actor()).await
     }
 }
 
-async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
+async fn set(app: &App, params: Params, by: Actor) -> Result<Reply, Failure> {
     let id = params.id.map(BreakpointId);
     let at = place::of(app, params.id)?;
     let asked = params.asked(at, |file| place::find(app, file))?;
@@ -78,6 +79,7 @@ async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
         Some(id) => breakpoints.change(id, asked)?,
         None => breakpoints.set(asked)?,
     };
+    app.engine.breakpoint_changed(&breakpoint, "set", by);
     app.engine.memory().await.keep(&breakpoint).await;
     let fate = bind::set(app, &breakpoint).await?;
     let text = bind::text(app, &breakpoint, &fate);

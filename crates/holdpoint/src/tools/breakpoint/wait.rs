@@ -7,6 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use holdpoint_engine::{
+    callpoints::behavior::Moment,
     event::{Event, StoppedAt},
     failure::{Code, Failure},
     ids::{BreakpointId, Seq, SessionId},
@@ -22,10 +23,10 @@ use crate::{
     app::App,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{
-        callpoint::shape,
         debug::{report, status, wait::patience},
         session::Any,
     },
+    view::{self, short},
 };
 
 pub(crate) struct Wait;
@@ -161,11 +162,10 @@ impl Wanted {
     fn paused_now(&self) -> Option<Took> {
         let callpoints = self.app.engine.opened_callpoints().filter(|_| self.takes_calls())?;
         let paused = callpoints.paused();
-        let pause = paused.iter().find(|it| it.get("waiting") == Some(&json!(true)))?;
-        let line = pause.get("line").and_then(Value::as_str);
+        let pause = paused.iter().find(|it| it.is_waiting)?;
         Some(Took::Paused {
-            pause_id: pause.get("id")?.as_str()?.to_owned(),
-            line: line.unwrap_or_default().to_owned(),
+            pause_id: pause.id.clone(),
+            line: pause.seen.call.line(),
             seq: self.app.engine.log.head(),
         })
     }
@@ -186,10 +186,10 @@ impl Wanted {
     async fn paused(&self, pause_id: &str, line: &str, seq: Seq) -> Result<Reply, Failure> {
         let pause = self.app.engine.callpoints().await.paused_one(pause_id);
         let now = if pause.is_some() { "paused" } else { "resumed" };
-        let short = pause.as_ref().map(shape::pause);
-        let site = pause.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
-        let site = site.map(|frame| format!("\ncalled at {}", shape::frame(frame)));
-        let is_over = pause.as_ref().is_some_and(|it| it.get("phase") == Some(&json!("after")));
+        let short = pause.as_ref().map(|it| short::pause(&view::pause(it)));
+        let site = pause.as_ref().and_then(|it| it.seen.frames.get(0));
+        let site = site.map(|frame| format!("\ncalled at {}", short::frame(frame)));
+        let is_over = pause.as_ref().is_some_and(|it| it.moment != Moment::Before);
         let (when, hint) = match is_over {
             true => (" after it ran", "`breakpoint_continue` lets it go on; its outcome stands"),
             false => ("", "`breakpoint_continue` decides; `breakpoint_repl_eval` evaluates there"),

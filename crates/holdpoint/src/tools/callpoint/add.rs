@@ -39,7 +39,7 @@ impl Tool for Add {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Params { function_name, behavior, after, replacement } = params;
         if function_name.is_empty() {
             return Ok(refuse("missing_parameter", json!({ "parameter": "function_name" })));
@@ -65,12 +65,13 @@ impl Tool for Add {
             let names = json!({ "function_name": function_name, "replacement_function": other });
             return Ok(refuse("signature_mismatch", names));
         }
-        let mut added = callpoints.add(&function_name, before).await;
+        let by = call.actor();
+        let mut added = callpoints.add(&function_name, before, &by).await;
         if let (Ok(()), Some(after)) = (&added, after) {
-            added = callpoints.set_after(&function_name, after).await;
+            added = callpoints.set_after(&function_name, after, &by).await;
         }
         if let (Ok(()), Some(other)) = (&added, &replacement) {
-            added = callpoints.set_replacement(&function_name, Some(other)).await;
+            added = callpoints.set_replacement(&function_name, Some(other), &by).await;
         }
         match added {
             Ok(()) => Ok(Reply::Json(said(callpoints, &function_name))),

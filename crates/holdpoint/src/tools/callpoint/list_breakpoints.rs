@@ -4,10 +4,10 @@ use holdpoint_engine::failure::Failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::shape;
 use crate::{
     app::App,
     tool::{Call, Effect, Family, Reply, Tool},
+    view::short,
 };
 
 pub(crate) struct ListBreakpoints;
@@ -25,6 +25,6 @@ impl Tool for ListBreakpoints {
     type Params = Params;
 
     async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
-        Ok(Reply::Json(shape::breakpoints(&app).await))
+        Ok(Reply::Json(short::breakpoints(&app).await))
     }
 }

@@ -4,10 +4,10 @@ use holdpoint_engine::failure::Failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::shape;
 use crate::{
     app::App,
     tool::{Call, Effect, Family, Reply, Tool},
+    view::short,
 };
 
 pub(crate) struct ListPaused;
@@ -32,8 +32,8 @@ impl Tool for ListPaused {
 
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         Ok(Reply::Json(match params.full {
-            true => shape::paused_whole(&app, call.asked_budget).await,
-            false => shape::paused(&app, call.asked_budget).await,
+            true => short::paused_whole(&app, call.asked_budget).await,
+            false => short::paused(&app, call.asked_budget).await,
         }))
     }
 }

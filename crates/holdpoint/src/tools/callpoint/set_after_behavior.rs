@@ -28,12 +28,13 @@ impl Tool for SetAfterBehavior {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Params { function_name, behavior: word } = params;
         let Some(behavior) = Behavior::after(&word) else {
             return Ok(no_behavior(&word, AFTER));
         };
-        let changed = app.engine.callpoints().await.set_after(&function_name, behavior).await;
+        let callpoints = app.engine.callpoints().await;
+        let changed = callpoints.set_after(&function_name, behavior, &call.actor()).await;
         Ok(behavior_set(changed.is_ok(), &function_name, behavior))
     }
 }

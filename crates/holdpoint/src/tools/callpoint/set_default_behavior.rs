@@ -28,11 +28,12 @@ impl Tool for SetDefaultBehavior {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Some(behavior) = Behavior::default(&params.behavior) else {
             return Ok(no_behavior(&params.behavior, "stop, go, exception or stop_exception"));
         };
-        app.engine.callpoints().await.set_default_behavior(behavior).await;
+        let callpoints = app.engine.callpoints().await;
+        callpoints.set_default_behavior(behavior, &call.actor()).await;
         Ok(Reply::Json(json!({ "status": "ok", "behavior": behavior.as_str() })))
     }
 }

@@ -29,14 +29,14 @@ impl Tool for SetReplacement {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Params { function_name, replacement_function } = params;
         let names = json!({
             "function_name": function_name, "replacement_function": replacement_function,
         });
         let callpoints = app.engine.callpoints().await;
-        let set = callpoints.set_replacement(&function_name, Some(&replacement_function)).await;
-        match set {
+        let (other, by) = (Some(replacement_function.as_str()), call.actor());
+        match callpoints.set_replacement(&function_name, other, &by).await {
             Ok(()) => Ok(Reply::Json(json!({
                 "status": "ok", "function_name": function_name,
                 "replacement_function": replacement_function,

@@ -33,7 +33,7 @@ pub(crate) struct Params {
     host: Option<String>,
     /// As in `debugpy --listen 5678`.
     port: Option<u16>,
-    #[schemars(extend("enum" = ["python", "node"]))]
+    #[schemars(extend("enum" = holdpoint_engine::adapter::languages()))]
     language: Option<String>,
     /// Where its files have other names here.
     #[serde(default)]

@@ -58,7 +58,7 @@ impl Tool for Continue {
 async fn run_on(at: &Stopped, call: &Call, until: &Until) -> Result<Reply, Failure> {
     let session = &at.session;
     let cursor = session.output.cursor();
-    let is_answered = until.give(session.resume()).await?;
+    let is_answered = until.give(session.by(call.actor()).resume()).await?;
     call.doing(format!("waiting for {} to stop", session.id));
     let told = until.tell(session, at.shown.stop.epoch, cursor).await?;
     Ok(told.with_note((!is_answered).then(|| UNANSWERED.to_owned())))

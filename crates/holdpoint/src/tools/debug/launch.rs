@@ -65,6 +65,7 @@ impl Tool for Launch {
         // All are right before one is set.
         for asked in points.collect::<Result<Vec<_>, Failure>>()? {
             let breakpoint = sessions.breakpoints.set(asked)?;
+            app.engine.breakpoint_changed(&breakpoint, "set", call.actor());
             app.engine.memory().await.keep(&breakpoint).await;
         }
         call.doing(format!("starting {}", spec.title()));

@@ -51,11 +51,11 @@ impl Tool for Probe {
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         let launch = Launch { stop_on_entry: false, ..params.what().resolve()? };
-        let language = adapter::choose(&launch)?.language();
+        let manners = adapter::choose(&launch)?.manners();
         let own = Arc::new(Breakpoints::default());
-        let plan = Plan::make(&params, &launch, language, &own)?;
+        let plan = Plan::make(&params, &launch, manners, &own)?;
         if plan.failure.is_some() {
-            own.set_exceptions(failure::exceptions(&launch, language));
+            own.set_exceptions(failure::exceptions(&launch, manners));
         }
         call.doing(format!("running {}", launch.title()));
         let sessions = &app.engine.sessions;

@@ -59,7 +59,8 @@ impl Tool for Step {
         call.doing("stepping");
         loop {
             let until = Until::new(patience);
-            let is_answered = until.give(session.step(None, params.action.how())).await?;
+            let step = session.by(call.actor()).step(None, params.action.how());
+            let is_answered = until.give(step).await?;
             left -= 1;
             let next =
                 if left > 0 { session.wait(from, until.left()).await } else { Outcome::Running };

@@ -6,6 +6,7 @@ use std::{
 };
 
 use holdpoint_engine::{
+    adapter,
     failure::{Code, Failure},
     launch::Launch,
 };
@@ -25,10 +26,6 @@ pub(crate) struct What {
     pub(crate) stdin: Option<String>,
     pub(crate) interpreter: Option<PathBuf>,
 }
-
-/// What is at the root of a project.
-const ROOTS: &[&str] =
-    &["pyproject.toml", "pytest.ini", "setup.cfg", "setup.py", "tox.ini", "package.json", ".git"];
 
 impl What {
     /// With whole paths, to stop at its entry, libraries left out.
@@ -94,7 +91,8 @@ fn project(test: &Path, here: &Path) -> Option<PathBuf> {
     if test.starts_with(&here) {
         return Some(here);
     }
-    let is_root = |folder: &&Path| ROOTS.iter().any(|it| folder.join(it).exists());
+    let roots = || adapter::all().iter().flat_map(|it| it.roots()).chain(&[".git"]);
+    let is_root = |folder: &&Path| roots().any(|it| folder.join(it).exists());
     let around = test.ancestors().skip(1);
     around.clone().find(is_root).or_else(|| around.clone().next()).map(Path::to_owned)
 }

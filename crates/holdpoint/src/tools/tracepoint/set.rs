@@ -50,7 +50,7 @@ impl Tool for Set {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let asked = params.asked(&app)?;
         check(&app, &asked).await?;
         let breakpoints = &app.engine.sessions.breakpoints;
@@ -72,6 +72,7 @@ impl Tool for Set {
             bind::sync(&app, &point).await?;
             return Err(failure);
         }
+        app.engine.breakpoint_changed(&point, "set", call.actor());
         app.engine.memory().await.keep(&point).await;
         Ok(Answer::new(bind::text(&app, &point, &fate), &bind::data(&app, &point, &fate))?.into())
     }

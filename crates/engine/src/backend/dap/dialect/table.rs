@@ -51,8 +51,8 @@ pub enum Purpose {
     Watch,
 }
 
-/// What is not said otherwise.
-const PLAIN: Table = Table {
+/// What is not said otherwise; a debugger of which nothing is known.
+pub const PLAIN: Table = Table {
     name: "this debugger",
     scopes: &[],
     libraries: &[],

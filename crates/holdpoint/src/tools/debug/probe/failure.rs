@@ -4,6 +4,7 @@ use holdpoint_engine::{
     backend::{Exceptions, Frame},
     budget::{self, Budget},
     failure::{Code, Failure},
+    language::Manners,
     launch::Launch,
     session::{Session, Shown, Stream},
 };
@@ -64,8 +65,8 @@ pub(super) struct Failed {
 }
 
 /// Which exceptions are looked at: a runner of tests catches what its tests throw.
-pub(super) fn exceptions(launch: &Launch, language: &str) -> Exceptions {
-    let user_unhandled = language == "python" && said::runs_tests(launch);
+pub(super) fn exceptions(launch: &Launch, manners: Manners) -> Exceptions {
+    let user_unhandled = manners.stops_at_user_unhandled && said::runs_tests(launch);
     Exceptions { user_unhandled, ..Exceptions::default() }
 }
 

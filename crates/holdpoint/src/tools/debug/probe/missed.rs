@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, path::Path};
 
 use holdpoint_engine::{
     breakpoints::{Breakpoints, Place},
-    budget,
-    inspect::{self, Outlined},
+    budget, inspect,
+    language::Outlined,
     limits,
     session::Session,
 };

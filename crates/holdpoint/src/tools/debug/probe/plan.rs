@@ -7,10 +7,12 @@ use std::{
 };
 
 use holdpoint_engine::{
+    adapter,
     breakpoints::{Asked, Breakpoints, Place, Trace, gather::By},
     failure::{Code, Failure},
     ids::BreakpointId,
-    inspect::{self, Outlined},
+    inspect,
+    language::{Manners, Outlined},
     launch::Launch,
     limits,
 };
@@ -82,7 +84,7 @@ impl Plan {
     pub(super) fn make(
         params: &Params,
         launch: &Launch,
-        language: &'static str,
+        manners: Manners,
         own: &Breakpoints,
     ) -> Result<Plan, Failure> {
         if params.names_no_place() {
@@ -103,7 +105,7 @@ impl Plan {
         }
         let (by, by_value, gathers) = groups(params, launch, own)?;
         own.gather(gathers);
-        let set = Setting { launch, language, own, by_value: by_value.as_deref() };
+        let set = Setting { launch, manners, own, by_value: by_value.as_deref() };
         let places = spots.iter().map(|spot| set.place(spot)).collect::<Result<Vec<_>, _>>()?;
         let marks = set.marks(&places)?;
         Ok(Plan { places, failure: None, by, by_value, marks })
@@ -129,7 +131,7 @@ fn groups(params: &Params, launch: &Launch, own: &Breakpoints) -> Result<Groups,
 
 struct Setting<'a> {
     launch: &'a Launch,
-    language: &'static str,
+    manners: Manners,
     own: &'a Breakpoints,
     by_value: Option<&'a str>,
 }
@@ -192,9 +194,9 @@ impl Setting<'_> {
             )),
             (None, Some(Hits::First(number))) => Ok(Want::First(number)),
             (None, None) => Ok(Want::First(1)),
-            // V8 evaluates in passing only what the function itself sees.
             (None, Some(Hits::All))
-                if self.language == "node" && expressions.iter().any(|it| it.frame.is_some()) =>
+                if self.manners.sees_no_callers_in_passing
+                    && expressions.iter().any(|it| it.frame.is_some()) =>
             {
                 Ok(Want::AllStopping)
             }
@@ -233,7 +235,7 @@ impl Setting<'_> {
         Ok(Some((self.own.add(asked)?.id, step)))
     }
 
-    /// Python tells when a marked line is reached; V8 counts by itself.
+    /// A marked line tells when it is reached; some runtimes count by themselves.
     fn marks(&self, places: &[Planned]) -> Result<BTreeMap<PathBuf, Vec<BreakpointId>>, Failure> {
         let mut marks: BTreeMap<PathBuf, Vec<BreakpointId>> = BTreeMap::new();
         for file in places.iter().filter_map(|it| it.place.file()) {
@@ -241,7 +243,7 @@ impl Setting<'_> {
                 continue;
             }
             let ids = marks.entry(file.to_owned()).or_default();
-            if self.language == "node" {
+            if self.manners.counts_lines {
                 self.own.survey(file.to_owned());
                 continue;
             }
@@ -301,8 +303,7 @@ fn located(spot: &Spot, launch: &Launch) -> Result<(Place, Option<String>), Fail
     }
     // `def f(x): return x` is passed where it is defined, too.
     let is_short = |it: &&Outlined| it.head == *line && it.body == *line;
-    let is_python = file.extension().is_some_and(|it| it == "py" || it == "pyw");
-    if let Some(function) = functions.iter().rfind(is_short).filter(|_| is_python) {
+    if let Some(function) = functions.iter().rfind(is_short).filter(|_| runs_heads(file)) {
         let note = format!("line {line} is the whole of {}: where it is called", function.name);
         let (name, file) = (function.name.clone(), Some(file.clone()));
         return Ok((Place::Function { name, file }, Some(note)));
@@ -314,12 +315,15 @@ fn located(spot: &Spot, launch: &Launch) -> Result<(Place, Option<String>), Fail
 /// Whether a line still belongs to the head that begins above it. A line that is moved in error is never reached,
 /// so what may be a statement stays where it is.
 fn is_of_head(file: &Path, head: u32, line: u32) -> bool {
-    let is_python = file.extension().is_some_and(|it| it == "py" || it == "pyw");
     let bytes = std::fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let first = usize::try_from(head).unwrap_or(usize::MAX).saturating_sub(1);
     let count = usize::try_from(line.saturating_sub(head)).unwrap_or(0) + 1;
-    is_python || !text.lines().skip(first).take(count).any(|it| it.contains(';'))
+    runs_heads(file) || !text.lines().skip(first).take(count).any(|it| it.contains(';'))
+}
+
+fn runs_heads(file: &Path) -> bool {
+    adapter::of_file(file).is_some_and(|it| it.manners().runs_heads)
 }
 
 /// Relative to where the program runs, else to where we do; else the one file whose path ends so.
@@ -360,7 +364,8 @@ fn ending(folder: &Path, file: &Path) -> Vec<PathBuf> {
             let Ok(kind) = entry.file_type() else { continue };
             let name = entry.file_name();
             let name = name.to_string_lossy();
-            let is_other = name.starts_with('.') || name == "node_modules" || name == "__pycache__";
+            let is_aside = adapter::all().iter().any(|it| it.aside().contains(&&*name));
+            let is_other = name.starts_with('.') || is_aside;
             if kind.is_dir() && !is_other {
                 folders.push(entry.path());
             } else if kind.is_file() && entry.path().ends_with(file) {
