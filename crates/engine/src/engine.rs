@@ -20,7 +20,7 @@ use crate::{
     memory::{Memory, Restored},
     sessions::Sessions,
     snapshots::Snapshots,
-    timeline::{Ask, Timeline, Told},
+    timeline::{Ask, Facts, Timeline},
 };
 
 pub struct Engine {
@@ -98,7 +98,7 @@ impl Engine {
 
     /// What happened, also before the log's ring and before this server. Opens the store only where
     /// there may be something in it.
-    pub async fn timeline(&self, ask: &Ask) -> Result<Told, Failure> {
+    pub async fn timeline(&self, ask: &Ask) -> Result<Facts, Failure> {
         let is_there = || matches!(&self.location, Location::File(file) if file.is_file());
         if ask.run.is_some() || (ask.since.is_none_or(|since| since.0 == 0) && is_there()) {
             self.memory().await;

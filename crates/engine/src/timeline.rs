@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-pub use self::ask::{Ask, Fact, Told};
+pub use self::ask::{Ask, Fact, Facts};
 use crate::{
     budget,
     ids::Seq,

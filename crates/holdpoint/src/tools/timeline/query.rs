@@ -10,7 +10,7 @@ use holdpoint_engine::{
     ids::Seq,
     limits,
     log::{Log, Read},
-    timeline::{Ask, Fact, Timeline, Told},
+    timeline::{Ask, Fact, Facts, Timeline},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -114,7 +114,7 @@ pub(crate) fn label(name: &str) -> Result<&'static str, Failure> {
 
 /// As many events as the budget holds, and what is left.
 fn render(
-    told: &Told,
+    told: &Facts,
     params: &Params,
     kept: Option<&Timeline>,
     budget: Budget,
