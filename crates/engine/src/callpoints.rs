@@ -1,35 +1,27 @@
 //! Callpoints: what an instrumented app is told before and after its calls.
 //!
 //! The app asks, [`behavior`] decides, and a call that pauses waits until an agent or a person says
-//! what becomes of it. In memory are only the callpoints, the calls under way and the paused ones;
-//! what has ended is in the store. Nothing of an app's is ever executed here.
+//! what becomes of it. Here is only what is live: the callpoints, the calls under way and the paused ones.
+//! What has ended is read in another room ([`records`](crate::records)), expressions are relayed in a third
+//! ([`repl`](crate::repl)). Nothing of an app's is ever executed here.
 
+pub mod ask;
 pub mod behavior;
-pub mod call;
 pub mod decision;
 pub mod functions;
-pub mod lenient;
 pub mod paused;
-pub mod repl;
-pub mod value;
+pub mod resume;
 
 mod batch;
 mod beside;
 mod book;
-mod clock;
+mod expressions;
 mod flow;
 mod known;
 mod liveness;
 mod look;
-mod name;
-mod object;
-mod pretty;
-mod read;
-mod recorder;
 mod stacks;
 mod teller;
-mod tree;
-mod verdict;
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -37,11 +29,12 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
+    time::{Duration, Instant},
 };
 
-use holdpoint_store::Store;
-pub use holdpoint_store::{CallStats, ReplQuery, Retention, StoreError};
-use serde_json::{Value, json};
+pub use holdpoint_store::Retention;
+use holdpoint_store::Tables;
+use serde_json::{Map, Value, json};
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
@@ -51,24 +44,29 @@ use tokio_util::task::AbortOnDropHandle;
 pub use self::{
     batch::{BatchAnswer, Record, Ref},
     beside::AppEvent,
-    flow::{Refused, Started},
-    name::NoValue,
-    object::Inspected,
-    read::{Page, Wanted},
-    tree::Node,
+    flow::{PausedAfter, Refused, Started},
 };
-use self::{
-    call::Call, functions::Config, known::Known, paused::Pauses, recorder::Recorder, repl::Repls,
-    stacks::Stacks, teller::Teller, verdict::Verdict,
+use self::{functions::Config, known::Known, paused::Pauses, stacks::Stacks, teller::Teller};
+use crate::{
+    calls::{call::Call, clock, verdict::Verdict},
+    limits,
+    log::Log,
+    records::{Records, recorder::Recorder},
+    repl::Repl,
 };
-use crate::{limits, log::Log};
 
 pub struct Callpoints {
-    state: Mutex<State>,
+    live: Mutex<Live>,
     /// Changes with every callpoint and behavior, so that apps hear of it at once.
     version: watch::Sender<u64>,
-    store: Arc<Store>,
+    store: Arc<dyn Tables>,
     recorder: Arc<Recorder>,
+    /// What has ended.
+    pub records: Records,
+    /// Expressions in paused apps.
+    pub repl: Repl,
+    /// What apps say went wrong with their connections, oldest first.
+    com_errors: Mutex<VecDeque<Map<String, Value>>>,
     log: Arc<Log>,
     teller: Teller,
     /// Names this run of the server: an app that meets another one starts anew.
@@ -83,18 +81,16 @@ pub struct Callpoints {
 }
 
 #[derive(Default)]
-struct State {
+struct Live {
     config: Config,
     known: Known,
     stacks: Stacks,
     flights: Flights,
     pauses: Pauses,
-    repls: Repls,
-    com_errors: VecDeque<Value>,
     apps: HashMap<String, Met>,
     /// The keys of apps, by process id and the bits of when they began.
     keys: HashMap<(i64, u64), Box<str>>,
-    /// Starts that were asked to send missing values: their next may be of a changed object (B34).
+    /// Starts that were asked to send missing values: their next may be of a changed object.
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
@@ -126,11 +122,21 @@ struct Flights {
     calls: HashMap<String, Flight>,
     /// The request that began a call, sent again: its answer is the same.
     again: HashMap<u64, String>,
+    /// Requests whose call is about to pause: who sends one again waits for the same answer.
+    pausing: HashMap<u64, watch::Receiver<Option<Started>>>,
+}
+
+/// A call under way, as it is shown.
+#[derive(Debug, Clone)]
+pub struct Flying {
+    pub call: Arc<Call>,
+    pub running: Duration,
 }
 
 struct Flight {
     order: u64,
-    fingerprint: u64,
+    /// None for a call of this process, which is not sent twice.
+    fingerprint: Option<u64>,
     call: Arc<Call>,
     /// What its start was answered.
     answer: Started,
@@ -138,21 +144,29 @@ struct Flight {
     pause: Option<String>,
     repl_sessions: Vec<String>,
     verdict: Option<Verdict>,
-    began: std::time::Instant,
+    began: Instant,
 }
 
 impl Callpoints {
     /// Takes up what an earlier server left, and starts the tasks that record and look after apps.
-    pub async fn open(store: Arc<Store>, log: Arc<Log>, retention: Retention) -> Arc<Callpoints> {
+    pub async fn open(
+        store: Arc<dyn Tables>,
+        log: Arc<Log>,
+        retention: Retention,
+    ) -> Arc<Callpoints> {
         let kept = store.kept_callpoints().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "callpoints were not restored");
             Default::default()
         });
-        let state = State { config: Config::restore(kept), ..State::default() };
+        let live = Live { config: Config::restore(kept), ..Live::default() };
+        let recorder = Recorder::start(Arc::clone(&store));
         let callpoints = Arc::new(Callpoints {
-            state: Mutex::new(state),
+            live: Mutex::new(live),
             version: watch::Sender::new(1),
-            recorder: Recorder::start(Arc::clone(&store)),
+            records: Records::beside(Arc::clone(&store), Arc::clone(&recorder)),
+            repl: Repl::over(Arc::clone(&store)),
+            com_errors: Mutex::default(),
+            recorder,
             store,
             teller: Teller::new(Arc::clone(&log)),
             log,
@@ -179,8 +193,8 @@ impl Callpoints {
     /// they are waited for, [`limits::LAST_CALLS`] at the most.
     pub async fn close(&self) {
         self.leaving.store(true, Relaxed);
-        let waiting = self.state().pauses.waiting();
-        let paused = self.state().pauses.ids();
+        let waiting = self.live().pauses.waiting();
+        let paused = self.live().pauses.ids();
         for id in paused {
             self.release(&id, "the server is stopping");
         }
@@ -192,57 +206,51 @@ impl Callpoints {
     }
 
     pub fn paused_count(&self) -> usize {
-        self.state().pauses.len()
+        self.live().pauses.len()
     }
 
     /// What an app says went wrong with its connection.
-    pub fn report_com_error(&self, mut error: Value) {
+    pub fn report_com_error(&self, mut error: Map<String, Value>) {
         let now = clock::now();
-        let Some(object) = error.as_object_mut() else { return };
-        object.entry("timestamp").or_insert_with(|| json!(now));
-        object.insert("received_at".to_owned(), json!(now));
-        let mut state = self.state();
-        state.com_errors.push_back(error);
-        while state.com_errors.len() > limits::COM_ERRORS {
-            state.com_errors.pop_front();
+        error.entry("timestamp").or_insert_with(|| json!(now));
+        error.insert("received_at".to_owned(), json!(now));
+        let mut errors = self.com_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.push_back(error);
+        while errors.len() > limits::COM_ERRORS {
+            errors.pop_front();
         }
     }
 
     /// Oldest first.
-    pub fn com_errors(&self) -> Vec<Value> {
-        self.state().com_errors.iter().cloned().collect()
+    pub fn com_errors(&self) -> Vec<Map<String, Value>> {
+        let errors = self.com_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.iter().cloned().collect()
     }
 
     /// An id for a call of which nothing can be recorded.
     pub fn uncaptured(&self) -> String {
-        self.state().flights.next_id().0
+        self.live().flights.next_id().0
     }
 
     /// Calls under way, the oldest first.
-    pub fn in_flight(&self) -> Vec<Value> {
-        let state = self.state();
-        let mut flights: Vec<&Flight> = state.flights.calls.values().collect();
+    pub fn in_flight(&self) -> Vec<Flying> {
+        let live = self.live();
+        let mut flights: Vec<&Flight> = live.flights.calls.values().collect();
         flights.sort_by_key(|flight| flight.order);
-        let row = |flight: &&Flight| {
-            json!({
-                "call_id": flight.call.id,
-                "method_name": flight.call.name,
-                "process_key": flight.call.process,
-                "started_at": flight.call.started_at,
-                "running_s": flight.began.elapsed().as_secs_f64(),
-                "line": flight.call.line(),
-            })
+        let flying = |flight: &&Flight| Flying {
+            call: Arc::clone(&flight.call),
+            running: flight.began.elapsed(),
         };
-        flights.iter().take(limits::IN_FLIGHT_SHOWN).map(row).collect()
+        flights.iter().take(limits::IN_FLIGHT_SHOWN).map(flying).collect()
     }
 
     pub fn in_flight_count(&self) -> usize {
-        self.state().flights.calls.len()
+        self.live().flights.calls.len()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn live(&self) -> MutexGuard<'_, Live> {
         // Every change is whole between statements; a panic elsewhere does not spoil it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

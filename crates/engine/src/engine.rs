@@ -6,11 +6,13 @@ use std::{
     time::Instant,
 };
 
-use holdpoint_store::{Location, Retention, Run};
+use holdpoint_store::{Host, Location, Retention, Run};
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 use crate::{
+    actor::Actor,
+    breakpoints::Breakpoint,
     callpoints::Callpoints,
     event::Event,
     failure::Failure,
@@ -18,7 +20,7 @@ use crate::{
     memory::{Memory, Restored},
     sessions::Sessions,
     snapshots::Snapshots,
-    timeline::{Ask, Timeline, Told},
+    timeline::{Ask, Facts, Timeline},
 };
 
 pub struct Engine {
@@ -87,7 +89,7 @@ impl Engine {
 
     async fn begin_timeline(&self, memory: &Arc<Memory>) {
         let (pid, version) = (std::process::id(), self.version.to_owned());
-        let run = Run { pid, version, started_at: self.started_at };
+        let run = Run { host: Host::here(), pid, version, started_at: self.started_at };
         let begun = Timeline::begin(Arc::clone(&self.log), Arc::clone(memory), run).await;
         if let Some(timeline) = begun {
             self.timeline.get_or_init(|| timeline);
@@ -96,7 +98,7 @@ impl Engine {
 
     /// What happened, also before the log's ring and before this server. Opens the store only where
     /// there may be something in it.
-    pub async fn timeline(&self, ask: &Ask) -> Result<Told, Failure> {
+    pub async fn timeline(&self, ask: &Ask) -> Result<Facts, Failure> {
         let is_there = || matches!(&self.location, Location::File(file) if file.is_file());
         if ask.run.is_some() || (ask.since.is_none_or(|since| since.0 == 0) && is_there()) {
             self.memory().await;
@@ -142,6 +144,17 @@ impl Engine {
     /// What was restored, told once.
     pub fn take_restored(&self) -> Option<String> {
         self.restored.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Somebody set, changed or removed a breakpoint or tracepoint.
+    pub fn breakpoint_changed(&self, breakpoint: &Breakpoint, change: &'static str, by: Actor) {
+        self.log.append(Event::BreakpointChanged {
+            breakpoint: breakpoint.id,
+            what: breakpoint.kind(),
+            change,
+            place: breakpoint.place.to_string(),
+            by,
+        });
     }
 
     pub fn uptime(&self) -> std::time::Duration {

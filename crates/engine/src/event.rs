@@ -12,6 +12,7 @@ pub use self::{
     trace::{TraceHit, Traced},
 };
 use crate::{
+    actor::Actor,
     ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
     nouns::{Status, Stream},
 };
@@ -51,6 +52,8 @@ pub enum Event {
     Resumed {
         session: SessionId,
         was: Status,
+        /// None where nobody asked for it: at its start, or by itself.
+        by: Option<Actor>,
     },
     SessionEnded {
         session: SessionId,
@@ -84,6 +87,16 @@ pub enum Event {
         text: String,
         bytes: u64,
     },
+    /// A breakpoint or tracepoint was set, changed or removed, whichever sessions there are.
+    BreakpointChanged {
+        breakpoint: BreakpointId,
+        /// `breakpoint` or `tracepoint`.
+        what: &'static str,
+        /// `set`, `removed`, `enabled` or `disabled`.
+        change: &'static str,
+        place: String,
+        by: Actor,
+    },
     BreakpointBound(BoundAt),
     BreakpointUnbound {
         session: SessionId,
@@ -107,6 +120,7 @@ pub enum Event {
         pause_id: String,
         method_name: String,
         action: String,
+        by: Actor,
     },
     /// The app of a paused call is gone.
     CallLost {
@@ -134,6 +148,7 @@ pub enum Event {
     CallpointChanged {
         function_name: String,
         change: &'static str,
+        by: Actor,
     },
     FunctionRegistered {
         function_name: String,
@@ -197,6 +212,7 @@ impl Event {
             Event::ThreadStarted { .. } => Kind::ThreadStarted,
             Event::ThreadEnded { .. } => Kind::ThreadEnded,
             Event::Output { .. } => Kind::Output,
+            Event::BreakpointChanged { .. } => Kind::BreakpointChanged,
             Event::BreakpointBound(_) => Kind::BreakpointBound,
             Event::BreakpointUnbound { .. } => Kind::BreakpointUnbound,
             Event::TracepointHit(_) => Kind::TracepointHit,
@@ -227,6 +243,7 @@ impl Event {
             | Event::ClientConnected { .. }
             | Event::ClientLeft { .. }
             | Event::Note { .. }
+            | Event::BreakpointChanged { .. }
             | Event::CallPaused { .. }
             | Event::CallResumed { .. }
             | Event::CallLost { .. }
@@ -267,6 +284,7 @@ impl Event {
             | Event::ThreadStarted { .. }
             | Event::ThreadEnded { .. }
             | Event::Output { .. }
+            | Event::BreakpointChanged { .. }
             | Event::BreakpointBound(_)
             | Event::BreakpointUnbound { .. }
             | Event::TracepointHit(_)
@@ -298,7 +316,8 @@ impl Event {
                 format!("{session} {name} ({language})")
             }
             Event::Stopped(at) => at.line(),
-            Event::Resumed { session, .. } => session.to_string(),
+            Event::Resumed { session, by: None, .. } => session.to_string(),
+            Event::Resumed { session, by: Some(by), .. } => format!("{session}, by {by}"),
             Event::SessionEnded { session, exit, .. } => format!("{session} {exit}"),
             Event::ProcessStarted { session, process, pid } => {
                 let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
@@ -315,6 +334,9 @@ impl Event {
             Event::Output { session, stream, text, .. } => {
                 format!("{session} {}: {}", stream.as_str(), text.trim_end())
             }
+            Event::BreakpointChanged { breakpoint, what, change, place, by } => {
+                format!("{what} {breakpoint} at {place} {change}, by {by}")
+            }
             Event::BreakpointBound(at) => at.line(),
             Event::BreakpointUnbound { session, breakpoint, why } => {
                 format!("{session} breakpoint {breakpoint}: {why}")
@@ -323,8 +345,8 @@ impl Event {
             Event::CallPaused { pause_id, line, pause_reason, .. } => {
                 format!("{line} ({pause_reason}), pause {pause_id}")
             }
-            Event::CallResumed { pause_id, method_name, action } => {
-                format!("{method_name}: {action}, pause {pause_id}")
+            Event::CallResumed { pause_id, method_name, action, by } => {
+                format!("{method_name}: {action}, pause {pause_id}, by {by}")
             }
             Event::CallLost { pause_id, method_name, why } => {
                 format!("{method_name}: {why}, pause {pause_id}")
@@ -338,9 +360,9 @@ impl Event {
             Event::CallsDropped { process, calls } => {
                 format!("{process}: {calls} calls were not recorded, the app was too fast")
             }
-            Event::CallpointChanged { function_name, change } => match function_name.as_str() {
-                "" => (*change).to_owned(),
-                name => format!("{name}: {change}"),
+            Event::CallpointChanged { function_name, change, by } => match function_name.as_str() {
+                "" => format!("{change}, by {by}"),
+                name => format!("{name}: {change}, by {by}"),
             },
             Event::FunctionRegistered { function_name } => function_name.clone(),
         }
@@ -359,13 +381,15 @@ impl Event {
             | Event::BreakpointUnbound { why: text, .. }
             | Event::CallsCompleted { last: text, .. }
             | Event::CallsDropped { process: text, .. }
-            | Event::CallpointChanged { function_name: text, .. }
             | Event::FunctionRegistered { function_name: text } => text.len(),
             Event::CallPaused { pause_id, method_name, call_id, line, .. } => {
                 pause_id.len() + method_name.len() + call_id.len() + line.len()
             }
-            Event::CallResumed { pause_id: a, method_name: b, action: c }
-            | Event::CallLost { pause_id: a, method_name: b, why: c }
+            Event::CallpointChanged { function_name, by, .. } => function_name.len() + by.weight(),
+            Event::CallResumed { pause_id, method_name, action, by } => {
+                pause_id.len() + method_name.len() + action.len() + by.weight()
+            }
+            Event::CallLost { pause_id: a, method_name: b, why: c }
             | Event::CallCompleted { call_id: a, method_name: b, status: c } => {
                 a.len() + b.len() + c.len()
             }
@@ -373,9 +397,11 @@ impl Event {
             Event::Note { text, by } => text.len() + by.len(),
             Event::Stopped(at) => at.weight(),
             Event::ThreadStarted { name, .. } => name.as_ref().map_or(0, String::len),
+            Event::BreakpointChanged { place, by, .. } => place.len() + by.weight(),
             Event::BreakpointBound(at) => at.file.len(),
             Event::TracepointHit(hit) => hit.weight(),
-            Event::Resumed { .. } | Event::ProcessStarted { .. } | Event::ThreadEnded { .. } => 0,
+            Event::Resumed { by, .. } => by.as_ref().map_or(0, Actor::weight),
+            Event::ProcessStarted { .. } | Event::ThreadEnded { .. } => 0,
         };
         size_of::<Event>() + text
     }

@@ -164,7 +164,7 @@ impl Failure {
     }
 }
 
-/// `[E_CODE] what happened`, then the hint on its own line (seed 002).
+/// `[E_CODE] what happened`, then the hint on its own line.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}] {}", self.code.as_str(), self.message)?;

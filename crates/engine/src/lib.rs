@@ -3,6 +3,7 @@
 //! Commands come down by call; facts go up by the [`log`], which every face reads from its own place.
 //! This crate does not know MCP, serving HTTP, JSON schemas or stdout.
 
+pub mod actor;
 pub mod adapter;
 pub mod aside;
 pub mod attach;
@@ -10,6 +11,7 @@ pub mod backend;
 pub mod breakpoints;
 pub mod budget;
 pub mod callpoints;
+pub mod calls;
 pub mod engine;
 pub mod event;
 pub mod failure;
@@ -22,6 +24,8 @@ pub mod log;
 pub mod memory;
 pub mod nouns;
 pub mod process;
+pub mod records;
+pub mod repl;
 #[cfg(test)]
 mod rooms;
 pub mod running;

@@ -4,6 +4,11 @@
 
 use std::time::Duration;
 
+// The start.
+
+/// Bytes of a file of options; one comes with every repository that is opened, and no real one comes near.
+pub const CONFIG_BYTES: u64 = 64 * 1024;
+
 // The log.
 
 /// Events kept in memory. A reader that falls further behind is told of the gap.
@@ -37,6 +42,14 @@ pub const TOOL_GRACE: Duration = Duration::from_secs(5);
 pub const START_GRACE: Duration = Duration::from_secs(25);
 /// A waiting tool tells a client that gave a progress token that it is alive, this often.
 pub const PROGRESS_EVERY: Duration = Duration::from_secs(10);
+/// What a call is doing, said and not yet passed on; more is not said.
+pub const PROGRESS_QUEUE: usize = 16;
+/// Where the system tells nobody (new sockets, processes that are not our children), it is asked this often.
+pub const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// By how much the kernel's times of a process may be early.
+pub const COARSE: Duration = Duration::from_millis(20);
+/// How often an idle recorder looks whether anybody still wants it.
+pub const STILL_WANTED: Duration = Duration::from_secs(1);
 /// Tool calls one client may have under way. More are refused, not queued: a client
 /// that needs more is looping.
 pub const CALLS_IN_FLIGHT: usize = 64;
@@ -57,6 +70,8 @@ pub const FAILURE_CHARACTERS: usize = 2_000;
 /// Bytes of a tool's or a parameter's name that are looked at. Ours have up to 31; a name of 4 MB took the
 /// search for its nearest neighbour 26 s.
 pub const CALLED_NAME_BYTES: usize = 256;
+/// Bytes of the name that a tool may have: more, and some clients' backends refuse the whole list.
+pub const TOOL_NAME_BYTES: usize = 64;
 /// Characters of what a caller sent that an answer says back.
 pub const ECHO_CHARS: usize = 80;
 /// Tokens an answer may cost at the most, whatever the call says.
@@ -111,7 +126,7 @@ pub const BURST_PAUSE: Duration = Duration::from_millis(2);
 /// How often one client hears that its resources changed. Reading one again takes it longer.
 pub const UPDATE_EVERY: Duration = Duration::from_millis(100);
 /// HTTP+SSE connections at once; each holds two queues.
-pub const SSE_SESSIONS: usize = 256;
+pub const SSE_STREAMS: usize = 256;
 /// Messages queued in each direction of one HTTP+SSE connection.
 pub const SSE_QUEUE: usize = 256;
 
@@ -144,7 +159,7 @@ pub const BODY_STALL: Duration = Duration::from_secs(30);
 pub const BODY_ROOM: Duration = Duration::from_secs(2);
 /// Ports tried after the wanted one when it is taken.
 pub const PORTS_TRIED: u16 = 100;
-/// How often an idle event stream shows that it is alive (seed 000).
+/// How often an idle event stream shows that it is alive.
 pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// How long answers may still be read after a client closed its end.
@@ -178,6 +193,9 @@ pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever
 /// sends waits.
 pub const MAILBOX: usize = 64;
+/// Signals that are taken one after the other before everything else has its turn. More than what a program
+/// that stops still has to report, and a few milliseconds of a flood.
+pub const IN_A_ROW: usize = 16;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
 /// Processes of one session that are known by name, also after their end: a program may start thousands.
@@ -478,13 +496,13 @@ pub const BATCH_PIECE: usize = 200;
 pub const MISSING_NAMED: usize = 10_000;
 /// Tokens of a resource or prompt about calls: context that nobody can page through.
 pub const RESOURCE_TOKENS: usize = 16_000;
-/// Records of one page when the call does not say (seed 000), and at the most.
+/// Records of one page when the call does not say, and at the most.
 pub const RECORDS_PAGE: usize = 100;
 pub const RECORDS_PAGE_MAX: usize = 1_000;
 /// Calls of one tree, and moments of one object's history.
 pub const TREE_CALLS: usize = 20_000;
 pub const HISTORY: usize = 1_000;
-/// Things shown inside one value (seed 000).
+/// Things shown inside one value.
 pub const ATTRIBUTES: usize = 100;
 /// Things shown inside one value of a placeholder (the wire's 50).
 pub const PLACEHOLDER_ATTRIBUTES: usize = 50;

@@ -11,7 +11,7 @@ use std::{
 
 pub use holdpoint_store::Location;
 pub use holdpoint_store::StoreError;
-use holdpoint_store::{self as kept, Store};
+use holdpoint_store::{self as kept, Host, Store, Tables};
 
 use crate::{
     backend::Exceptions,
@@ -21,7 +21,7 @@ use crate::{
 };
 
 pub struct Memory {
-    store: Option<Arc<Store>>,
+    store: Option<Arc<dyn Tables>>,
     /// Why nothing is kept, when nothing is.
     trouble: Option<String>,
     rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointId>>,
@@ -41,9 +41,10 @@ pub struct Restored {
 pub struct LaunchMark(kept::LaunchId);
 
 /// Opens the store of one place, for whoever only looks into it.
-pub async fn open_store(location: Location) -> Result<Arc<Store>, StoreError> {
+pub async fn open_store(location: Location) -> Result<Arc<dyn Tables>, StoreError> {
     let opened = tokio::task::spawn_blocking(move || Store::open(&location)).await;
-    opened.unwrap_or(Err(StoreError::Closed)).map(Arc::new)
+    let store = opened.unwrap_or(Err(StoreError::Closed))?;
+    Ok(Arc::new(store))
 }
 
 impl Memory {
@@ -51,7 +52,7 @@ impl Memory {
     pub async fn open(location: Location) -> Memory {
         let opened = tokio::task::spawn_blocking(move || Store::open(&location)).await;
         let (store, trouble) = match opened {
-            Ok(Ok(store)) => (Some(Arc::new(store)), None),
+            Ok(Ok(store)) => (Some(Arc::new(store) as Arc<dyn Tables>), None),
             Ok(Err(error)) => (None, Some(error.to_string())),
             Err(error) => (None, Some(error.to_string())),
         };
@@ -154,6 +155,7 @@ impl Memory {
             spec: serde_json::to_value(launch).unwrap_or_default(),
             cwd: launch.cwd.display().to_string(),
             owner: Some(std::process::id().to_string()),
+            host: Host::here(),
         };
         match store.begin_launch(row).await {
             Ok(id) => Some(LaunchMark(id)),
@@ -172,7 +174,7 @@ impl Memory {
         }
     }
 
-    pub(crate) fn store(&self) -> Option<&Store> {
+    pub(crate) fn store(&self) -> Option<&dyn Tables> {
         self.store.as_deref()
     }
 
@@ -182,7 +184,7 @@ impl Memory {
     }
 
     /// Where calls are recorded: the store, or what is left of one that cannot be opened.
-    pub(crate) fn calls(&self) -> Arc<Store> {
+    pub(crate) fn calls(&self) -> Arc<dyn Tables> {
         if let Some(store) = &self.store {
             return Arc::clone(store);
         }

@@ -7,7 +7,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::failure::{Code, Failure};
+use crate::{
+    failure::{Code, Failure},
+    limits,
+};
 
 /// One process, and no later one of the same number.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +75,7 @@ impl Running {
         let began = Duration::from_millis(self.began.saturating_mul(10));
         let age = Duration::try_from_secs_f64(uptime).ok()?.checked_sub(began)?;
         // Both counts are cut off, and no program loads anything in its first moments.
-        SystemTime::now().checked_sub(age)?.checked_add(Duration::from_millis(20))
+        SystemTime::now().checked_sub(age)?.checked_add(limits::COARSE)
     }
 
     /// Waits for its end, for a while.
@@ -80,7 +83,7 @@ impl Running {
         let gone = async {
             while self.is_alive() {
                 // The system tells only parents.
-                tokio::time::sleep(Duration::from_millis(10)).await;
+                tokio::time::sleep(limits::LOOK_AGAIN).await;
             }
         };
         tokio::time::timeout(patience, gone).await.is_ok()

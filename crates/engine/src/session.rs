@@ -6,46 +6,45 @@
 
 mod actor;
 mod beside;
+mod input;
 mod output;
+mod points;
+mod processes;
 mod state;
 mod target;
 mod teller;
 mod texts;
+mod told;
 mod view;
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::VecDeque,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
 use tokio::{
-    io::AsyncWriteExt as _,
     process::ChildStdin,
     sync::{mpsc, oneshot, watch},
 };
 
-use self::{
-    beside::Beside,
-    target::{Target, Targets, UNANSWERED},
-    teller::Teller,
-};
-pub use crate::nouns::{Status, Stream};
-
+use self::{beside::Beside, target::Targets, teller::Teller, told::ToldStop};
 pub use self::{
     output::{Output, Text},
     state::{Refusal, Stop},
     view::{Passes, Process, Shown, ThreadRow, View},
 };
+pub use crate::nouns::{Status, Stream};
 use crate::{
+    actor::Actor,
     adapter::{Runtime, Started},
     attach::Attach,
-    backend::{self, Backend, Binding, Bound, Exceptions, Step, TraceWay},
-    breakpoints::{Breakpoint, Breakpoints, Place},
+    backend::{Backend, Step},
+    breakpoints::Breakpoints,
     failure::{Code, Failure},
-    ids::{BreakpointId, Epoch, Seq, SessionId, TargetId, ThreadKey},
-    inspect::{self, Snapshot},
+    ids::{Epoch, SessionId, TargetId, ThreadKey},
+    inspect::Snapshot,
     launch::Launch,
     limits,
     log::Log,
@@ -98,15 +97,6 @@ pub enum Outcome {
     Ended(Exit),
     /// Neither, by the deadline. A later stop is not lost: it has a later epoch.
     Running,
-}
-
-/// The variables of a stop, as they were told.
-struct ToldStop {
-    seq: Seq,
-    function: String,
-    now: BTreeMap<String, String>,
-    /// Those it was compared with.
-    before: Option<BTreeMap<String, String>>,
 }
 
 impl Session {
@@ -184,14 +174,15 @@ impl Session {
         }
     }
 
-    /// Whether this process is under control here.
-    pub fn has_process(&self, pid: u32) -> bool {
-        self.targets.lock().values().any(|it| it.pid == Some(pid))
-    }
-
     /// What is true now.
     pub fn view(&self) -> Arc<View> {
         Arc::clone(&self.view.borrow())
+    }
+
+    /// Says who asks for what follows: the event of it names them.
+    pub fn by(&self, actor: Actor) -> &Session {
+        self.tell.asked_by(actor);
+        self
     }
 
     pub async fn resume(&self) -> Result<(), Failure> {
@@ -282,250 +273,6 @@ impl Session {
         })
     }
 
-    fn backends(&self) -> Vec<Backend> {
-        self.targets.lock().values().map(|it| it.backend.clone()).collect()
-    }
-
-    /// Sends the breakpoints that share a place's file, or those by function, to every process; what
-    /// became of each, per process.
-    pub async fn sync_breakpoints(
-        &self,
-        breakpoints: &Breakpoints,
-        place: &Place,
-    ) -> Vec<Result<Vec<Bound>, Failure>> {
-        // A session with breakpoints of its own has no others.
-        if !std::ptr::eq(&*self.breakpoints, breakpoints) {
-            return Vec::new();
-        }
-        let targets = self.targets.lock().clone();
-        let sent = targets.into_iter().map(|(target, it)| self.send(target, it, place));
-        futures::future::join_all(sent).await
-    }
-
-    /// A program that keeps its interpreter to itself takes them when it comes back; until then nobody
-    /// need wait.
-    async fn send(
-        &self,
-        target: TargetId,
-        to: Target,
-        place: &Place,
-    ) -> Result<Vec<Bound>, Failure> {
-        let (breakpoints, tell) = (Arc::clone(&self.breakpoints), Arc::clone(&self.tell));
-        let at = place.clone();
-        let endless = match &to.backend {
-            Backend::Cdp(cdp) => cdp.endless(),
-            Backend::Dap(_) => None,
-        };
-        let sending = self.beside.begin(backend::patiently(async move {
-            let bound = to.sync(&breakpoints, &at).await?;
-            tell.bound(target, &bound);
-            Ok(bound)
-        }));
-        match tokio::time::timeout(limits::PROMPT, sending).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => Err(Failure::internal(format!("breakpoints were not sent: {error}"))),
-            Err(_) => {
-                self.tell.unanswered(target, place);
-                let when = "`breakpoint_list` tells when".to_owned();
-                let hint = endless.map_or(when.clone(), |it| format!("{when}; perhaps {it}"));
-                Err(Failure::new(Code::Timeout, UNANSWERED).hint(hint))
-            }
-        }
-    }
-
-    /// A file as a process runs it, and how it differs from what it is by now; the program itself when
-    /// the process is gone or none is meant.
-    pub async fn source(&self, target: Option<TargetId>, file: &Path) -> Option<inspect::Source> {
-        match self.targets.of(target) {
-            Some(it) => it.texts.source(&it.backend, file).await,
-            None => Some(inspect::Source { text: inspect::read(file)?.into(), edited: None }),
-        }
-    }
-
-    /// How a file differs from what a process runs, if it does.
-    pub async fn edited(
-        &self,
-        target: Option<TargetId>,
-        file: &Path,
-    ) -> Option<Arc<inspect::Edited>> {
-        let it = self.targets.of(target)?;
-        it.texts.edited(&it.backend, file).await
-    }
-
-    /// Moves breakpoints with their code, where their files were edited since they were loaded: the next
-    /// run has other lines. Those that moved, and from where.
-    pub async fn follow_edits(&self) -> Vec<(u32, Breakpoint)> {
-        let Some(main) = self.targets.of(None) else { return Vec::new() };
-        let went = main.texts.went(&main.backend, &self.breakpoints).await;
-        went.into_iter().filter_map(|(id, line)| self.breakpoints.go_to(id, line)).collect()
-    }
-
-    /// The line that runs of a breakpoint that was asked for by the lines of a file that was edited since
-    /// it was loaded.
-    pub fn runs_as(&self, id: BreakpointId) -> Option<u32> {
-        self.targets.lock().values().find_map(|it| it.texts.runs_as(id))
-    }
-
-    pub async fn set_exceptions(&self, exceptions: &Exceptions) -> Result<(), Failure> {
-        for backend in self.backends() {
-            backend.set_exceptions(exceptions).await?;
-        }
-        Ok(())
-    }
-
-    /// Where a breakpoint lies in this session, or why it does not; `None` for one of another language.
-    pub fn binding_of(&self, id: BreakpointId) -> Option<Binding> {
-        self.tell.binding_of(id)
-    }
-
-    /// What is enabled and lies nowhere in this session, with the reason where one was told.
-    pub fn pending(&self) -> Vec<(Breakpoint, Option<String>)> {
-        self.tell.pending()
-    }
-
-    /// Why a breakpoint lay nowhere in this session, also after its end.
-    pub fn why_unbound(&self, id: BreakpointId) -> Option<String> {
-        self.tell.why_unbound(id)
-    }
-
-    /// Breakpoints that are to stop and never did here, and whether each is known to have been bound.
-    pub fn never_hit(&self) -> Vec<(Breakpoint, bool)> {
-        self.tell.never_hit()
-    }
-
-    /// The tracepoints that are to report here, and how often each did.
-    pub fn passes(&self) -> Vec<Passes> {
-        self.tell.passes()
-    }
-
-    /// A process of the session, also one that has ended.
-    pub fn process(&self, target: TargetId) -> Option<Process> {
-        self.tell.process(target)
-    }
-
-    /// Asks a process what it is called, if nobody has.
-    pub async fn learn_title(&self, target: TargetId) {
-        let is_known = self.process(target).is_none_or(|it| it.title.is_some());
-        if is_known || target == TargetId::MAIN {
-            return;
-        }
-        let Ok(backend) = self.backend(target) else { return };
-        if let Ok(Ok(title)) = tokio::time::timeout(limits::TITLE, backend.title()).await {
-            self.tell.titled(target, &title);
-        }
-    }
-
-    /// How many processes there were so far.
-    pub fn processes(&self) -> usize {
-        self.tell.processes()
-    }
-
-    /// The lines of a surveyed file that ran, where a process told it; what still runs is asked now.
-    pub async fn lines_reached(&self, file: &Path) -> Option<BTreeSet<u32>> {
-        for backend in self.backends() {
-            if let Backend::Cdp(cdp) = backend {
-                self.tell.reached(cdp.survey().await);
-            }
-        }
-        self.tell.lines_reached(file)
-    }
-
-    /// A thread's name, as its process knows it now.
-    pub async fn thread_name(&self, key: ThreadKey) -> Option<String> {
-        let threads = self.backend(key.target).ok()?.threads().await.ok()?;
-        threads.into_iter().find(|it| it.id == key.thread).map(|it| it.name)
-    }
-
-    /// Remembers a stop by the variables that were told with it.
-    pub fn remember(&self, shown: &Shown, variables: &inspect::Locals) {
-        let mut stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
-        stops.retain(|stop| stop.seq != shown.seq);
-        stops.push_back(Arc::new(Snapshot::of_stop(shown.standing(self.id), variables)));
-        while stops.len() > limits::STOPS {
-            stops.pop_front();
-        }
-    }
-
-    /// The stops that are remembered, oldest first.
-    pub fn stops(&self) -> Vec<Arc<Snapshot>> {
-        let stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
-        stops.iter().cloned().collect()
-    }
-
-    /// Remembers the variables of a stop and gives those of the stop before it, if it was in the same
-    /// function. A stop that is told again is told as it was before: nothing is used up by asking.
-    pub fn tell(
-        &self,
-        seq: Seq,
-        function: &str,
-        now: BTreeMap<String, String>,
-    ) -> Option<BTreeMap<String, String>> {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = match told.take() {
-            Some(again) if again.seq == seq => again.before,
-            Some(last) => Some(last.now).filter(|_| last.function == function),
-            None => None,
-        };
-        let function = function.to_owned();
-        *told = Some(ToldStop { seq, function, now, before: before.clone() });
-        before
-    }
-
-    /// Writes to the program's stdin. What it does not read at once goes on its way beside: a program
-    /// that stands still reads nothing.
-    pub async fn input(&self, text: &str, close: bool) -> Result<(), Failure> {
-        if self.attach().is_some() {
-            let text = format!("{} was attached to: its stdin is not ours", self.id);
-            return Err(Failure::new(Code::NotFound, text)
-                .hint("write to it where it was started, or start it with `debug_launch`"));
-        }
-        let free = tokio::time::timeout(limits::DRAIN, Arc::clone(&self.stdin).lock_owned()).await;
-        let mut stdin = free.map_err(|_| {
-            Failure::new(Code::Busy, "the program has not read what was written before")
-                .hint("let it run until it reads its stdin")
-        })?;
-        let Some(mut pipe) = stdin.take() else {
-            return Err(Failure::new(Code::NotFound, "the program's stdin is closed"));
-        };
-        let text = text.to_owned();
-        // Ends when the program has read it, or with the program.
-        let writing = self.beside.begin(async move {
-            pipe.write_all(text.as_bytes()).await?;
-            pipe.flush().await?;
-            if !close {
-                *stdin = Some(pipe);
-            }
-            Ok::<(), std::io::Error>(())
-        });
-        match tokio::time::timeout(limits::DRAIN, writing).await {
-            Ok(Ok(Err(error))) => Err(Failure::new(
-                Code::NotFound,
-                format!("the program no longer reads its stdin: {error}"),
-            )),
-            Ok(Ok(Ok(()))) | Err(_) => Ok(()),
-            Ok(Err(error)) => Err(Failure::internal(format!("stdin was not written: {error}"))),
-        }
-    }
-
-    /// Whether a condition is one, as far as a process that could hold it can tell.
-    pub async fn check_condition(
-        &self,
-        file: Option<&std::path::Path>,
-        condition: &str,
-    ) -> Result<(), Failure> {
-        let checked = async {
-            for backend in self.backends() {
-                match backend {
-                    Backend::Dap(dap) => dap.check_condition(file, condition).await?,
-                    Backend::Cdp(cdp) => cdp.check_condition(condition).await?,
-                }
-            }
-            Ok(())
-        };
-        // What is not checked now is told when it is hit.
-        tokio::time::timeout(limits::PROMPT, checked).await.unwrap_or(Ok(()))
-    }
-
     /// A program that dies as it is told to go on did go on: how it ended is what there is to tell.
     async fn go(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {
         let was_alive = self.view().status != Status::Ended;
@@ -536,27 +283,6 @@ impl Session {
             }
             answer => answer,
         }
-    }
-
-    /// Whether the expressions of a tracepoint are some, as far as a process that could hold it can tell.
-    pub async fn check_expressions(
-        &self,
-        file: Option<&std::path::Path>,
-        expressions: &[&str],
-    ) -> Result<(), Failure> {
-        let checked = async {
-            for backend in self.backends() {
-                backend.check_expressions(file, expressions).await?;
-            }
-            Ok(())
-        };
-        // What is not checked now is told when it is hit.
-        tokio::time::timeout(limits::PROMPT, checked).await.unwrap_or(Ok(()))
-    }
-
-    /// How a tracepoint works in its processes: in the one where it costs the most.
-    pub fn trace_way(&self, breakpoint: &Breakpoint) -> Option<TraceWay> {
-        self.backends().iter().map(|it| it.trace_way(breakpoint)).max()
     }
 
     async fn command(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-pub use self::ask::{Ask, Fact, Told};
+pub use self::ask::{Ask, Fact, Facts};
 use crate::{
     budget,
     ids::Seq,
@@ -81,7 +81,7 @@ async fn write(log: Arc<Log>, memory: Arc<Memory>, run: RunId, place: watch::Sen
         let reads = reader.batch(limits::TIMELINE_BATCH).await;
         let is_full = reads.len() >= limits::TIMELINE_BATCH;
         // The rows are made by the store's own thread.
-        match store.append_events(run, reads.into_iter().map(row)).await {
+        match store.append_events(run, Box::new(reads.into_iter().map(row))).await {
             Ok(()) => {
                 since = reader.place();
                 place.send_replace(since);

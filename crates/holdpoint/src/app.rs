@@ -15,9 +15,9 @@ use crate::{
     activity::Activity,
     catalogue::Catalogue,
     clients::Clients,
+    delivery::Delivery,
     home,
     mcp::{Structured, notify::Written},
-    told::Told,
 };
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     pub(crate) activity: Activity,
     pub(crate) clients: Clients,
     pub(crate) catalogue: Catalogue,
-    pub(crate) told: Told,
+    pub(crate) delivery: Delivery,
     pub(crate) written: Written,
     /// The default deadline of a tool, when the command line sets another.
     pub(crate) tool_timeout: Option<Duration>,
@@ -68,7 +68,7 @@ impl App {
             engine,
             activity: Activity::new(),
             catalogue,
-            told: Told::default(),
+            delivery: Delivery::default(),
             written: Written::default(),
             tool_timeout,
             structured,

@@ -11,6 +11,7 @@ use std::{
 };
 
 use holdpoint_engine::{
+    budget,
     failure::{Code, Failure},
     limits,
 };
@@ -23,17 +24,15 @@ use crate::{
         prompts::{self, Prompt},
         resources::{self, Resource},
     },
-    tool::{Entry, Size, echo, nearest},
+    tool::{Entry, Reply, Size, echo, nearest, refused, word},
     tools::{CORE, MORE, TOOLS, TOOLSETS, Toolset},
 };
 
 pub(crate) struct Catalogue {
-    tools: BTreeMap<&'static str, Mounted>,
-    /// In the order of `TOOLS`, which is the order clients see.
-    order: Vec<&'static str>,
+    /// Ours in the order of `TOOLS`, then what was mounted: the order clients see.
+    all: Vec<Mounted>,
+    places: BTreeMap<Cow<'static, str>, usize>,
     listed: OnceLock<Vec<McpTool>>,
-    /// What `more_tools` reaches; empty where that is not mounted.
-    further: BTreeMap<&'static str, Mounted>,
     pub(crate) mentions: Mentions,
     pub(crate) resources: &'static [Resource],
     pub(crate) prompts: &'static [Prompt],
@@ -42,16 +41,24 @@ pub(crate) struct Catalogue {
 
 /// A tool and what its parameters are checked against.
 pub(crate) struct Mounted {
-    pub(crate) entry: &'static Entry,
+    pub(crate) entry: Entry,
+    reach: Reach,
     size: Size,
     schema: OnceLock<JsonObject>,
 }
 
-impl Mounted {
-    fn new(entry: &'static Entry, size: Size) -> Mounted {
-        Mounted { entry, size, schema: OnceLock::new() }
-    }
+/// How a client comes to a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// It is in the list.
+    Listed,
+    /// Through `more_tools`.
+    Further,
+    /// Not at all.
+    Not,
+}
 
+impl Mounted {
     /// What its parameters are checked against.
     pub(crate) fn schema(&self) -> &JsonObject {
         self.schema.get_or_init(|| self.entry.schema(self.size))
@@ -61,48 +68,84 @@ impl Mounted {
 impl Catalogue {
     /// Everything of ours, narrowed to what `--toolset` names: sets, families, or tools.
     pub(crate) fn ours(toolset: &[String]) -> Result<Catalogue, Failure> {
-        check(toolset)?;
-        let is_asked =
-            |tool: &&'static Entry| toolset.is_empty() || toolset.iter().any(|it| names(it, tool));
-        // Where everything is mounted there is nothing more.
-        let is_all = toolset.is_empty() || toolset.iter().any(|it| it == "all");
-        let more = (!is_all).then_some(MORE);
-        let entries: Vec<&'static Entry> = TOOLS.iter().chain(more).filter(is_asked).collect();
-        let size = if toolset == ["slim"] { Size::Slim } else { Size::Whole };
-        let mounted: BTreeSet<&'static str> = entries.iter().map(|entry| entry.name).collect();
-        let further = TOOLS.iter().filter(|it| !mounted.contains(it.name));
-        let mut ours = Catalogue::of(entries, resources::RESOURCES, prompts::PROMPTS, "");
-        ours.tools.values_mut().for_each(|tool| tool.size = size);
-        if mounted.contains(MORE.name) {
-            ours.further = further.map(|it| (it.name, Mounted::new(it, Size::Whole))).collect();
-        }
-        ours.instructions = instructions::of(&mounted);
-        ours.mentions = Mentions::new(&mounted);
-        Ok(ours)
+        Catalogue::with(Vec::new(), toolset)
     }
 
+    /// The same, with tools that are no types of ours mounted beside them.
+    pub(crate) fn with(mounted: Vec<Entry>, toolset: &[String]) -> Result<Catalogue, Failure> {
+        let is_all = toolset.is_empty() || toolset.iter().any(|it| it == "all");
+        let entries: Vec<Entry> = TOOLS.iter().chain([MORE]).cloned().chain(mounted).collect();
+        check(&entries, toolset)?;
+        let is_asked = |tool: &Entry| match is_all {
+            // Where everything is listed there is nothing more.
+            true => tool.name() != MORE.name(),
+            false => toolset.iter().any(|it| names(it, tool)),
+        };
+        let rest = match entries.iter().any(|it| it.name() == MORE.name() && is_asked(it)) {
+            true => Reach::Further,
+            false => Reach::Not,
+        };
+        let size = if toolset == ["slim"] { Size::Slim } else { Size::Whole };
+        let mut catalogue = Catalogue::of(entries, resources::RESOURCES, prompts::PROMPTS, "")?;
+        for tool in &mut catalogue.all {
+            match is_asked(&tool.entry) {
+                true => tool.size = size,
+                false => tool.reach = rest,
+            }
+        }
+        let listed: BTreeSet<&str> = catalogue.tools().map(|tool| tool.entry.name()).collect();
+        let instructions = instructions::of(&listed);
+        let missing = catalogue.all.iter().filter(|tool| tool.reach != Reach::Listed);
+        // Of `more_tools` nothing speaks where it is not.
+        let missing = missing.filter(|tool| tool.entry.name() != MORE.name());
+        let missing = missing.map(|tool| tool.entry.key()).collect();
+        catalogue.mentions = Mentions::new(missing, listed.contains(MORE.name()));
+        catalogue.instructions = instructions;
+        Ok(catalogue)
+    }
+
+    /// Two tools of one name are refused: nobody could tell which of them is called.
     pub(crate) fn of(
-        entries: Vec<&'static Entry>,
+        entries: Vec<Entry>,
         resources: &'static [Resource],
         prompts: &'static [Prompt],
         instructions: &'static str,
-    ) -> Catalogue {
-        let order = entries.iter().map(|entry| entry.name).collect();
-        let mount = |entry: &'static Entry| (entry.name, Mounted::new(entry, Size::Whole));
-        Catalogue {
-            tools: entries.into_iter().map(mount).collect(),
-            order,
+    ) -> Result<Catalogue, Failure> {
+        let mut places = BTreeMap::new();
+        for (at, entry) in entries.iter().enumerate() {
+            check_name(entry)?;
+            if let Some(first) = places.insert(entry.key(), at) {
+                let first = entries.get(first).map(Entry::origin).unwrap_or_default();
+                return Err(shared(entry, first));
+            }
+        }
+        let mount = |entry| Mounted {
+            entry,
+            reach: Reach::Listed,
+            size: Size::Whole,
+            schema: OnceLock::new(),
+        };
+        Ok(Catalogue {
+            all: entries.into_iter().map(mount).collect(),
+            places,
             listed: OnceLock::new(),
-            further: BTreeMap::new(),
             mentions: Mentions::default(),
             resources,
             prompts,
             instructions: instructions.to_owned(),
-        }
+        })
+    }
+
+    fn of_reach(&self, reach: Reach) -> impl Iterator<Item = &Mounted> {
+        self.all.iter().filter(move |tool| tool.reach == reach)
+    }
+
+    fn get(&self, name: &str) -> Option<&Mounted> {
+        self.places.get(name).and_then(|at| self.all.get(*at))
     }
 
     pub(crate) fn tools(&self) -> impl Iterator<Item = &Mounted> {
-        self.order.iter().filter_map(|name| self.tools.get(name))
+        self.of_reach(Reach::Listed)
     }
 
     /// The tools as clients list them; made when first asked for, as a start must not wait for schemas.
@@ -115,11 +158,14 @@ impl Catalogue {
 
     /// What `more_tools` reaches.
     pub(crate) fn further(&self) -> impl Iterator<Item = &Mounted> {
-        TOOLS.iter().filter_map(|tool| self.further.get(tool.name))
+        self.of_reach(Reach::Further)
     }
 
     fn describe(&self, tool: &Mounted, said: &mut BTreeSet<(String, String)>) -> McpTool {
         let mut described = tool.entry.describe(tool.schema(), tool.size);
+        if tool.entry.is_described() {
+            return described;
+        }
         let about = described.description.as_deref().unwrap_or_default();
         if let Cow::Owned(about) = self.mentions.description(about) {
             described.description = Some(about.into());
@@ -127,7 +173,7 @@ impl Catalogue {
         let mut schema = described.input_schema.as_ref().clone();
         self.reword(&mut schema, said);
         described.input_schema = schema.into();
-        if CORE.contains(&tool.entry.name) {
+        if CORE.contains(&tool.entry.name()) {
             let mut meta = JsonObject::new();
             // Claude Code loads the schema of no other tool before it has searched for it.
             meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
@@ -157,12 +203,13 @@ impl Catalogue {
 
     /// One of the list.
     pub(crate) fn find(&self, name: &str) -> Option<&McpTool> {
-        self.tools.get(name)?;
+        self.get(name)?;
         self.list().iter().find(|tool| tool.name == name)
     }
 
     pub(crate) fn tool(&self, name: &str) -> Result<&Mounted, Failure> {
-        self.tools.get(name).ok_or_else(|| self.unknown(name, &self.order))
+        let listed = self.get(name).filter(|tool| tool.reach == Reach::Listed);
+        listed.ok_or_else(|| self.unknown(name, self.tools()))
     }
 
     /// The tool that a call is for, with its arguments: a call of `more_tools` is one of the tool it names.
@@ -172,7 +219,7 @@ impl Catalogue {
         mut arguments: JsonObject,
     ) -> Result<(&Mounted, JsonObject), Failure> {
         let mounted = self.tool(name)?;
-        if name != MORE.name || !arguments.contains_key("name") {
+        if name != MORE.name() || !arguments.contains_key("name") {
             return Ok((mounted, arguments));
         }
         let wanted = match arguments.remove("name") {
@@ -188,19 +235,20 @@ impl Catalogue {
             let hint = "the tool's own parameters go into `arguments`";
             return Err(not_a_call(&format!("unknown parameter `{}`", echo(other))).hint(hint));
         }
-        match self.further.get(wanted.as_str()).or_else(|| self.tools.get(wanted.as_str())) {
+        match self.get(&wanted) {
             Some(tool) => Ok((tool, inner)),
             None => {
-                let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-                Err(self.unknown(&wanted, &known))
+                let others = self.all.iter().filter(|tool| tool.entry.name() != MORE.name());
+                Err(self.unknown(&wanted, others))
             }
         }
     }
 
-    fn unknown(&self, name: &str, known: &[&str]) -> Failure {
+    fn unknown<'c>(&self, name: &str, known: impl Iterator<Item = &'c Mounted>) -> Failure {
+        let known: Vec<&str> = known.map(|tool| tool.entry.name()).collect();
         let hint = match nearest(name, known.iter().copied()) {
-            _ if self.further.contains_key(name) => {
-                format!("`{} {{\"name\": \"{name}\", \"arguments\": {{…}}}}` calls it", MORE.name)
+            _ if self.get(name).is_some_and(|tool| tool.reach == Reach::Further) => {
+                format!("`{} {{\"name\": \"{name}\", \"arguments\": {{…}}}}` calls it", MORE.name())
             }
             Some(near) => format!("did you mean `{near}`?"),
             None if name.len() > limits::CALLED_NAME_BYTES => {
@@ -210,26 +258,65 @@ impl Catalogue {
         };
         Failure::new(Code::UnknownTool, format!("no tool `{}`", echo(name))).hint(hint)
     }
+
+    /// A tool that is none, said as the family speaks that it would be of by its name.
+    pub(crate) fn in_dialect(&self, name: &str, failure: Failure) -> Result<Reply, Failure> {
+        let speaks_json = || match self.get(name) {
+            // One that is only not listed speaks for itself.
+            Some(tool) => tool.entry.speaks_json(),
+            None => self.all.iter().any(|tool| tool.entry.speaks_json_for(name)),
+        };
+        if failure.code != Code::UnknownTool || !speaks_json() {
+            return Err(failure);
+        }
+        let mut error = refused(&word(failure.code), &failure);
+        if let Some(error) = error.as_object_mut() {
+            error.insert("tool".to_owned(), budget::cut(name, limits::NAME_SHOWN).into());
+        }
+        Ok(Reply::Refused(error))
+    }
+}
+
+/// What clients take as a tool's name, all of them.
+fn check_name(entry: &Entry) -> Result<(), Failure> {
+    let (name, origin) = (entry.name(), entry.origin());
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
+    if (1..=limits::TOOL_NAME_BYTES).contains(&name.len()) && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    let text = format!("`{}` of {origin} is no name of a tool", echo(name));
+    Err(Failure::new(Code::InvalidParams, text).hint(format!(
+        "a name has 1 to {} characters: letters, digits, `_`, `-` and `.`",
+        limits::TOOL_NAME_BYTES
+    )))
+}
+
+fn shared(entry: &Entry, first: &str) -> Failure {
+    let (name, origin) = (entry.name(), entry.origin());
+    Failure::new(Code::InvalidParams, format!("two tools are called `{name}`"))
+        .hint(format!("one is of {first}, the other of {origin}; rename one of them"))
 }
 
 fn not_a_call(text: &str) -> Failure {
-    Failure::new(Code::InvalidParams, format!("{}: {text}", MORE.name)).hint(
+    Failure::new(Code::InvalidParams, format!("{}: {text}", MORE.name())).hint(
         "as in `more_tools {\"name\": \"debug_attach\", \"arguments\": {\"pid\": 4711}}`; without \
          `name` it lists them",
     )
 }
 
 fn names(name: &str, tool: &Entry) -> bool {
-    match TOOLSETS.iter().find(|set| set.name == name) {
-        Some(set) => set.tools.contains(&tool.name),
-        None => name == "all" || tool.family() == name || tool.name == name,
+    let is_in_ours = TOOLSETS.iter().find(|set| set.name == name).map(|set| set.tools);
+    match is_in_ours {
+        Some(tools) => tools.contains(&tool.name()) || tool.is_in(name),
+        None => name == "all" || tool.is_in(name) || tool.name() == name,
     }
 }
 
-fn check(toolset: &[String]) -> Result<(), Failure> {
+fn check(entries: &[Entry], toolset: &[String]) -> Result<(), Failure> {
     for name in toolset {
-        if !TOOLS.iter().chain([MORE]).any(|tool| names(name, tool)) {
-            let mut known: Vec<&str> = TOOLS.iter().map(Entry::family).collect();
+        if !entries.iter().any(|tool| names(name, tool)) {
+            let families = entries.iter().filter(|it| it.name() != MORE.name());
+            let mut known: Vec<&str> = families.map(|it| it.family.name.as_ref()).collect();
             known.sort_unstable();
             known.dedup();
             known.push("all");
@@ -241,3 +328,6 @@ fn check(toolset: &[String]) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

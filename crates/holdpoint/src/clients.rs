@@ -1,4 +1,4 @@
-//! Who is connected. A client is entered when it names itself and leaves when its guard is dropped,
+//! Who is connected. A client is entered when it names itself and leaves when its presence is dropped,
 //! so a connection that dies in any way is noticed in one place.
 
 use std::{
@@ -34,7 +34,7 @@ pub(crate) struct Clients {
 }
 
 /// A client is connected for as long as this lives.
-pub(crate) struct Guard {
+pub(crate) struct Presence {
     client: Client,
     live: Arc<Mutex<BTreeMap<ClientId, Client>>>,
     log: Arc<Log>,
@@ -55,7 +55,7 @@ impl Clients {
         Clients { next: AtomicU64::new(1), live: Arc::default(), log }
     }
 
-    pub(crate) fn enter(&self, name: &str, transport: Transport, protocol: &str) -> Guard {
+    pub(crate) fn enter(&self, name: &str, transport: Transport, protocol: &str) -> Presence {
         let id = ClientId(self.next.fetch_add(1, Ordering::Relaxed));
         let name = budget::cut(name, limits::NAME_BYTES);
         let protocol = budget::cut(protocol, limits::NAME_BYTES);
@@ -67,7 +67,7 @@ impl Clients {
             transport: transport.as_str(),
             protocol: client.protocol.clone(),
         });
-        Guard { client, live: Arc::clone(&self.live), log: Arc::clone(&self.log) }
+        Presence { client, live: Arc::clone(&self.live), log: Arc::clone(&self.log) }
     }
 
     pub(crate) fn live(&self) -> Vec<Client> {
@@ -79,13 +79,13 @@ impl Clients {
     }
 }
 
-impl Guard {
+impl Presence {
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 }
 
-impl Drop for Guard {
+impl Drop for Presence {
     fn drop(&mut self) {
         lock(&self.live).remove(&self.client.id);
         self.log.append(Event::ClientLeft {
@@ -107,12 +107,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_is_there_for_as_long_as_its_guard() {
+    fn a_client_is_there_for_as_long_as_its_presence() {
         let log = Arc::new(Log::default());
         let clients = Clients::new(Arc::clone(&log));
-        let guard = clients.enter("agent", Transport::Stdio, "2025-11-25");
+        let presence = clients.enter("agent", Transport::Stdio, "2025-11-25");
         assert_eq!(clients.live().iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["agent"]);
-        drop(guard);
+        drop(presence);
         assert_eq!(clients.count(), 0);
         let lines: Vec<_> =
             log.page(Seq::START, 9, |_| true).records.iter().map(|it| it.event.line()).collect();

@@ -33,11 +33,13 @@ use rmcp::{
     task_manager::TaskManager,
 };
 
-pub(crate) use self::fixture::Wire;
+pub(crate) use self::fixture::Received;
 use crate::{
     app::App,
     catalogue::Catalogue,
-    http::{Guard, listen},
+    cmd::Command,
+    config::Config,
+    http::serving::{Guard, listen},
     out, serve,
     tool::{Entry, entry, unique},
 };
@@ -69,7 +71,6 @@ const FIXTURES: &[Entry] = &[
     entry::<rounds::MultiRound>(),
     entry::<rounds::Capabilities>(),
     entry::<schemas::Header>(),
-    entry::<schemas::Draft2020>().with_schema(schemas::draft_2020),
     entry::<tasks::Greet>(),
     entry::<tasks::SlowCompute>(),
     entry::<tasks::FailingJob>(),
@@ -91,13 +92,25 @@ struct Stage {
     tasks: TaskManager,
 }
 
-pub(crate) fn run(port: u16) -> anyhow::Result<ExitCode> {
-    let catalogue = Catalogue::of(
-        FIXTURES.iter().collect(),
-        resources::RESOURCES,
-        prompts::PROMPTS,
-        INSTRUCTIONS,
-    );
+/// Serve the fixtures of the official conformance suite
+#[derive(clap::Parser)]
+#[command(hide = true)]
+pub(crate) struct Conformance {
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+impl Command for Conformance {
+    const NAME: &'static str = "conformance";
+
+    fn run(self, _: Config) -> anyhow::Result<ExitCode> {
+        run(self.port)
+    }
+}
+
+fn run(port: u16) -> anyhow::Result<ExitCode> {
+    let fixtures = FIXTURES.iter().cloned().chain([schemas::draft_2020()]).collect();
+    let catalogue = Catalogue::of(fixtures, resources::RESOURCES, prompts::PROMPTS, INSTRUCTIONS)?;
     let app = App::new(
         catalogue,
         None,

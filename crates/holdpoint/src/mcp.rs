@@ -6,6 +6,7 @@
 #![expect(deprecated, reason = "logging and resources/subscribe live on in four of five revisions")]
 
 pub(crate) mod agents;
+mod bounded;
 mod exact;
 pub(crate) mod http;
 mod news;
@@ -16,7 +17,6 @@ pub(crate) mod resources;
 pub(crate) mod sse;
 pub(crate) mod stdio;
 mod unread;
-mod wire;
 
 use std::{
     borrow::Cow,
@@ -33,7 +33,7 @@ use holdpoint_engine::{
     limits,
 };
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
+    ErrorData, Peer, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
@@ -52,10 +52,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::{App, VERSION},
-    clients::{Guard, Transport},
+    clients::{Presence, Transport},
     root::{self, Root},
     tool::{self, Caller, Meta, Reply, Shape},
-    tools::callpoint,
 };
 
 /// A request's own word on whether it wants data beside the text: true or false.
@@ -87,7 +86,7 @@ pub(crate) struct Handler {
     app: App,
     transport: Transport,
     /// Set when the client names itself. A single stateless HTTP request never does.
-    client: OnceLock<Guard>,
+    client: OnceLock<Presence>,
     root: Root,
     wishes: Arc<Mutex<notify::Wishes>>,
     /// Where a client that is being let in begins to hear, so that nothing falls in between.
@@ -183,13 +182,14 @@ impl Handler {
         )]
         request: &CallToolRequestParams,
     ) -> Caller {
-        let who = self.client.get().map(Guard::client);
+        let who = self.client.get().map(Presence::client);
         let named = || context.client_info().map(|info| info.name);
         let by = who.map(|client| client.name.clone()).or_else(named).unwrap_or_default();
         Caller {
             app: self.app.clone(),
             shape: self.shape(&by, context),
             by,
+            client: who.map(|client| client.id),
             request_id: match who {
                 Some(client) => format!("{}-{}", client.id, context.id),
                 None => context.id.to_string(),
@@ -198,7 +198,7 @@ impl Handler {
             gone: self.gone.clone(),
             progress: context.meta.get_progress_token().map(|token| (context.peer.clone(), token)),
             #[cfg(feature = "conformance")]
-            wire: crate::conformance::Wire::new(context, request),
+            received: crate::conformance::Received::new(context, request),
         }
     }
 
@@ -206,6 +206,7 @@ impl Handler {
         &self,
         request: CallToolRequestParams,
         caller: Caller,
+        peer: &Peer<RoleServer>,
     ) -> Result<tool::Reply, Failure> {
         let Ok(_permit) = self.calls.try_acquire() else {
             let many = limits::CALLS_IN_FLIGHT;
@@ -214,7 +215,12 @@ impl Handler {
         };
         let arguments = request.arguments.unwrap_or_default();
         let (mounted, arguments) = self.app.catalogue.route(&request.name, arguments)?;
-        tool::call(mounted.entry, mounted.schema(), caller, arguments).await
+        let entry = &mounted.entry;
+        let root = match entry.family.about_programs {
+            true => self.root.of(peer).await,
+            false => None,
+        };
+        root::within(root, tool::call(entry, mounted.schema(), caller, arguments)).await
     }
 }
 
@@ -251,7 +257,7 @@ impl ServerHandler for Handler {
     ) -> Result<InitializeResult, ErrorData> {
         if self.app.clients.count() >= limits::CLIENTS {
             let many = format!("{} clients are connected already", limits::CLIENTS);
-            return Err(wire_error(Failure::new(Code::Busy, many).hint("close one first")));
+            return Err(protocol_error(Failure::new(Code::Busy, many).hint("close one first")));
         }
         let mut agreed = self.negotiate_initialize(&request)?;
         let mut info = request;
@@ -299,10 +305,9 @@ impl ServerHandler for Handler {
         let name = request.name.clone();
         let caller = self.caller(&context, &request);
         let (request_id, by, shape) = (caller.request_id.clone(), caller.by.clone(), caller.shape);
-        let root = self.root.of(&context.peer, &name).await;
         // Boxed: the SDK moves the future of every request about, and this is by far the largest.
-        let result = Box::pin(root::within(root, self.run_tool(request, caller))).await;
-        let result = result.or_else(|failure| callpoint::unknown_tool(&name, failure));
+        let result = Box::pin(self.run_tool(request, caller, &context.peer)).await;
+        let result = result.or_else(|failure| self.app.catalogue.in_dialect(&name, failure));
         if let Err(failure) = &result {
             tracing::debug!(tool = %name, %failure, "a tool failed");
         }
@@ -338,7 +343,7 @@ impl ServerHandler for Handler {
         self.meet(&context);
         let contents = guarded(Box::pin(resources::read(&self.app, &request.uri))).await;
         let contents =
-            contents.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))?;
+            contents.map_err(|it| protocol_error(self.app.catalogue.mentions.failure(it)))?;
         Ok(ReadResourceResult::new(contents).into())
     }
 
@@ -347,9 +352,9 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        resources::find(&self.app, &request.uri).map_err(wire_error)?;
+        resources::find(&self.app, &request.uri).map_err(protocol_error)?;
         let mut wishes = self.wishes.lock().unwrap_or_else(PoisonError::into_inner);
-        wishes.subscribe(request.uri).map_err(wire_error)
+        wishes.subscribe(request.uri).map_err(protocol_error)
     }
 
     async fn unsubscribe(
@@ -411,7 +416,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.meet(&context);
         let got = guarded(Box::pin(prompts::get(&self.app, request))).await;
-        got.map_err(|it| wire_error(self.app.catalogue.mentions.failure(it)))
+        got.map_err(|it| protocol_error(self.app.catalogue.mentions.failure(it)))
     }
 
     async fn complete(
@@ -420,7 +425,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         self.meet(&context);
-        prompts::complete(&self.app, &request).map_err(wire_error)
+        prompts::complete(&self.app, &request).map_err(protocol_error)
     }
 
     /// The SDK would answer with the whole name, however long.
@@ -469,7 +474,7 @@ async fn guarded<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T,
 }
 
 /// Requests other than tool calls fail by the protocol's own errors.
-fn wire_error(failure: Failure) -> ErrorData {
+fn protocol_error(failure: Failure) -> ErrorData {
     let code = match failure.code {
         Code::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
         code if code.blame() == Blame::Caller => ErrorCode::INVALID_PARAMS,

@@ -21,10 +21,8 @@ pub(crate) struct Root(OnceCell<Option<PathBuf>>);
 
 impl Root {
     /// Asks the client at its first call that may name a file; later ones know.
-    pub(crate) async fn of(&self, peer: &Peer<RoleServer>, tool: &str) -> Option<PathBuf> {
-        let names_files =
-            ["debug_", "breakpoint_", "tracepoint_"].iter().any(|it| tool.starts_with(it));
-        if !names_files || by_environment().is_some() {
+    pub(crate) async fn of(&self, peer: &Peer<RoleServer>) -> Option<PathBuf> {
+        if by_environment().is_some() {
             return None;
         }
         // Boxed: a question to the client is large, and is part of every call's future.
@@ -46,7 +44,8 @@ pub(crate) fn current() -> PathBuf {
     told.or_else(by_environment).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 
-fn by_environment() -> Option<PathBuf> {
+/// The project that the agent around us names.
+pub(crate) fn by_environment() -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("CLAUDE_PROJECT_DIR")?);
     (folder.is_absolute() && folder.is_dir()).then_some(folder)
 }

@@ -14,14 +14,11 @@ use crate::{
     activity,
     app::App,
     catalogue::Catalogue,
-    cli::ServeArgs,
-    http::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
+    config::Settings,
+    http::serving::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
     mcp, out,
     servers::{self, Server, Starter},
 };
-
-/// The port we ask for first (seed 000).
-pub(crate) const PORT: u16 = 5174;
 
 /// What MCP on stdin and stdout means for the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,20 +30,26 @@ pub(crate) enum Stdio {
     Leads,
 }
 
-pub(crate) fn run(args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
-    if args.detached {
+pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow::Result<ExitCode> {
+    if is_detached {
         // The end of the shell that started us is not ours. Who leads a group already has none above.
         rustix::process::setsid().map(drop).unwrap_or_default();
     }
-    start_logging(args.log_level.as_deref(), stdio)?;
-    check_exposure(args.host, args.token.as_deref())?;
-    let catalogue = Catalogue::ours(&args.toolset.toolset)?;
-    let app = App::new(catalogue, args.tool_timeout, args.structured, args.db.as_deref());
-    if let Some(file) = &args.dap_log {
+    start_logging(settings.log_level.as_deref(), stdio)?;
+    check_exposure(settings.host, settings.token.as_deref())?;
+    let catalogue = Catalogue::ours(&settings.toolset)?;
+    let Settings { tool_timeout, structured, .. } = settings;
+    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref());
+    if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
         opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;
     }
-    runtime()?.block_on(serve(app, args, stdio))
+    let starter = match (is_detached, stdio) {
+        (true, _) => Starter::Tool,
+        (false, Stdio::Off) => Starter::Person,
+        (false, Stdio::Beside | Stdio::Leads) => Starter::Agent,
+    };
+    runtime()?.block_on(serve(app, settings, stdio, starter))
 }
 
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
@@ -56,32 +59,32 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     builder.enable_all().build().context("cannot start the runtime")
 }
 
-async fn serve(app: App, args: ServeArgs, stdio: Stdio) -> anyhow::Result<ExitCode> {
+async fn serve(
+    app: App,
+    settings: Settings,
+    stdio: Stdio,
+    starter: Starter,
+) -> anyhow::Result<ExitCode> {
     // Before anything is promised: a signal from here on stops us in good order.
     let mut signals = Signals::new().context("cannot listen for signals")?;
-    let guard = Guard::new(args.allow_origin, args.token);
-    let listeners = match listen::bind(args.host, args.port).await {
+    let guard = Guard::new(settings.allow_origin, settings.token);
+    let listeners = match listen::bind(settings.host, settings.port).await {
         Ok(listeners) => listeners,
         // An agent's debugger must not die because a port is missing.
         Err(error) if stdio != Stdio::Off => {
-            tracing::error!(%error, port = args.port, "HTTP is off: no port could be bound");
+            tracing::error!(%error, port = settings.port, "HTTP is off: no port could be bound");
             Vec::new()
         }
-        Err(error) => bail!("no port from {} on could be bound: {error}", args.port),
+        Err(error) => bail!("no port from {} on could be bound: {error}", settings.port),
     };
-    let starter = match (args.detached, stdio) {
-        (true, _) => Starter::Tool,
-        (false, Stdio::Off) => Starter::Person,
-        (false, Stdio::Beside | Stdio::Leads) => Starter::Agent,
-    };
-    let mut served = Served::start(&app, guard, listeners, args.mcp_sse)?;
+    let mut served = Served::start(&app, guard, listeners, settings.mcp_sse)?;
     if is_for_everybody(starter) {
         served.announce(&app);
     }
     let _entered = enter(&app, starter);
     let stdin_ended = served.serve_stdio(&app, stdio);
     let idle = async {
-        match args.end_idle {
+        match settings.end_idle {
             Some(patience) => activity::idle(&app, patience).await,
             None => std::future::pending().await,
         }
@@ -189,7 +192,7 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
         callpoints.close().await;
     }
     let farewell = async {
-        app.told.everyone(last.max(app.engine.log.head())).await;
+        app.delivery.everyone(last.max(app.engine.log.head())).await;
         app.shutdown.cancel();
         while served.tasks.join_next().await.is_some() {}
     };

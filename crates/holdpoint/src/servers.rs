@@ -5,7 +5,6 @@
 //! from a process id whether an entry is still true.
 
 pub(crate) mod start;
-pub(crate) mod stop;
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},

@@ -6,6 +6,8 @@
 
 mod answer;
 mod call;
+pub(crate) mod entry;
+mod family;
 mod params;
 mod schema;
 
@@ -14,18 +16,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use futures::{FutureExt as _, future::BoxFuture};
+use futures::FutureExt as _;
 use holdpoint_engine::{
     failure::{Code, Failure},
     limits,
 };
-use rmcp::model::{JsonObject, Tool as McpTool, ToolAnnotations};
+use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 pub(crate) use self::{
-    answer::{Answer, Meta, Reply, Shape, envelope, refused},
+    answer::{Answer, Meta, Reply, Shape, envelope, refused, word},
     call::{Call, Caller, Common},
+    entry::{Entry, Size, entry, first_sentence, same, unique},
+    family::{Dialect, Family},
     params::{echo, nearest},
     schema::bare,
 };
@@ -59,8 +63,9 @@ impl Effect {
 }
 
 pub(crate) trait Tool: 'static {
-    /// `thing_action`; the part before the first `_` is the family.
+    /// `thing_action`.
     const NAME: &'static str;
+    const FAMILY: &'static Family;
     /// For the model that chooses: what it does and when to reach for it. It is search text: the first
     /// sentence is in the words of somebody who needs it.
     const ABOUT: &'static str;
@@ -77,11 +82,10 @@ pub(crate) trait Tool: 'static {
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;
     /// For a tool with a `timeout_s` of its own: how much longer it may take, for what comes before its wait.
     const GRACE: Duration = limits::TOOL_GRACE;
-    /// The tools of seed 000 say everything in JSON, failures too, and pass over parameters that they do
-    /// not know, with a note.
-    const SPEAKS_JSON: bool = false;
-    /// Parameters with which such a tool is one of the line breakpoints', and speaks as they do.
-    const WORDS_WITH: &'static [&'static str] = &[];
+    /// How it answers; as its family does, unless it says otherwise.
+    const DIALECT: Dialect = Self::FAMILY.dialect;
+    /// Parameters of which `null` is a value. To most models one that is `null` was not given.
+    const NULLS: &'static [&'static str] = &[];
     /// What must hold before `run`.
     type Scope: Scope;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
@@ -107,132 +111,41 @@ impl Scope for App {
     }
 }
 
-/// One row of the registry: a tool with its types forgotten.
-pub(crate) struct Entry {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) effect: Effect,
-    rare: &'static [&'static str],
-    old_names: &'static [(&'static str, &'static str)],
-    pub(crate) timeout: Duration,
-    pub(crate) grace: Duration,
-    speaks_json: bool,
-    words_with: &'static [&'static str],
-    schema: fn() -> JsonObject,
-    publish: fn(&JsonObject, Size) -> JsonObject,
-    run: fn(Call, JsonObject) -> BoxFuture<'static, Result<Reply, Failure>>,
-}
-
-pub(crate) const fn entry<T: Tool>() -> Entry {
-    Entry {
-        name: T::NAME,
-        about: T::ABOUT,
-        title: T::TITLE,
-        effect: T::EFFECT,
-        rare: T::RARE,
-        old_names: T::OLD_NAMES,
-        timeout: T::TIMEOUT,
-        grace: T::GRACE,
-        speaks_json: T::SPEAKS_JSON,
-        words_with: T::WORDS_WITH,
-        schema: schema_of::<T>,
-        publish: schema::published,
-        run: run::<T>,
-    }
-}
-
-impl Entry {
-    /// `server_status` → `server`.
-    pub(crate) fn family(&self) -> &'static str {
-        self.name.split_once('_').map_or(self.name, |(family, _)| family)
-    }
-
-    /// Whether a call with these parameters is answered in JSON, failures too.
-    fn speaks_json(&self, arguments: &JsonObject) -> bool {
-        let given = |name: &&str| arguments.get(*name).is_some_and(|value| !value.is_null());
-        self.speaks_json && !self.words_with.iter().any(given)
-    }
-
-    /// A schema that no type of ours makes, for the conformance suite's fixtures.
-    #[cfg(feature = "conformance")]
-    pub(crate) const fn with_schema(self, schema: fn() -> JsonObject) -> Entry {
-        Entry { schema, publish: |schema, _| schema.clone(), ..self }
-    }
-
-    /// What a call's parameters are checked against.
-    pub(crate) fn schema(&self, size: Size) -> JsonObject {
-        let mut schema = (self.schema)();
-        if size == Size::Slim
-            && let Some(properties) = schema.get_mut("properties").and_then(|it| it.as_object_mut())
-        {
-            properties.retain(|name, _| !self.rare.contains(&name.as_str()));
-        }
-        schema
-    }
-
-    /// The tool as clients see it, for a checked schema of its own.
-    pub(crate) fn describe(&self, schema: &JsonObject, size: Size) -> McpTool {
-        let about = match size {
-            Size::Whole => self.about,
-            Size::Slim => first_sentence(self.about),
-        };
-        let tool = McpTool::new(self.name, about, (self.publish)(schema, size))
-            .with_annotations(self.effect.annotations());
-        match self.title {
-            "" => tool,
-            title => tool.with_title(title),
-        }
-    }
-}
-
-/// How many words a tool may take to describe itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Size {
-    Whole,
-    /// The first sentence, and parameters by their names.
-    Slim,
-}
-
-/// Up to its full stop, with it.
-pub(crate) fn first_sentence(text: &str) -> &str {
-    text.split_inclusive(". ").next().unwrap_or(text).trim_end()
-}
-
 /// The single way into a tool. Always answers, within the deadline.
 pub(crate) async fn call(
-    entry: &'static Entry,
+    entry: &Entry,
     schema: &JsonObject,
     caller: Caller,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    let speaks_json = entry.speaks_json(&arguments);
+    let speaks_json = entry.speaks_json_with(&arguments);
     let app = caller.app.clone();
     let _under_way = app.activity.begin();
     let done = match enter(entry, schema, caller, arguments).await {
-        Err(failure) if speaks_json => Ok(Reply::Refused(refused(&failure))),
+        Err(failure) if speaks_json => Ok(Reply::Refused(refused(&word(failure.code), &failure))),
         done => done,
     };
     app.catalogue.mentions.retell(done)
 }
 
 async fn enter(
-    entry: &'static Entry,
+    entry: &Entry,
     schema: &JsonObject,
     caller: Caller,
     mut arguments: JsonObject,
 ) -> Result<Reply, Failure> {
     params::bounded(&arguments)?;
-    let speaks_json = entry.speaks_json(&arguments);
-    // To most models an explicit null means "not given"; but a result of `null` is one.
-    arguments.retain(|name, value| !value.is_null() || (speaks_json && name == "fake_result"));
+    let speaks_json = entry.speaks_json_with(&arguments);
+    params::drop_nulls(entry, schema, &mut arguments);
     params::rename(entry, &mut arguments)?;
     let ignored = match speaks_json {
         true => params::pass_over(entry, schema, &mut arguments)?,
         false => None,
     };
-    let common = Common::take(&mut arguments, schema)?;
-    params::check(entry.name, schema, &arguments)?;
+    let common = Common::take(entry, &mut arguments, schema)?;
+    if let Err(wrong) = params::check(entry, schema, &arguments) {
+        return wrong.told(speaks_json);
+    }
     let deadline = common.deadline(entry, caller.app.tool_timeout);
     let promised = common.promised(entry, caller.app.tool_timeout);
     let gone = caller.gone.clone();
@@ -243,14 +156,14 @@ async fn enter(
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let app = call.app.clone();
-    let alive = call.keep_client_informed(entry.name, promised);
-    let work = AssertUnwindSafe((entry.run)(call, arguments)).catch_unwind();
+    let alive = call.keep_client_informed(entry.name(), promised);
+    let work = AssertUnwindSafe(entry.run(call, arguments)).catch_unwind();
     let started = Instant::now();
     tokio::select! {
         // A finished answer is never thrown away for a deadline that passed in the same moment.
         biased;
         done = work => {
-            let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name)));
+            let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name())));
             let restored = app.engine.take_restored();
             let done = done.map(|it| it.with_note(ignored).with_note(restored));
             // Before it is cut: said otherwise it may be longer.
@@ -262,9 +175,9 @@ async fn enter(
         () = shutdown.cancelled() => {
             Err(Failure::new(Code::ShuttingDown, "the server is stopping"))
         }
-        () = cancel.cancelled() => Err(cancelled(entry.name, started.elapsed())),
-        () = gone.cancelled() => Err(cancelled(entry.name, started.elapsed())),
-        () = tokio::time::sleep(deadline) => Err(timed_out(entry.name, deadline)),
+        () = cancel.cancelled() => Err(cancelled(entry.name(), started.elapsed())),
+        () = gone.cancelled() => Err(cancelled(entry.name(), started.elapsed())),
+        () = tokio::time::sleep(deadline) => Err(timed_out(entry.name(), deadline)),
         () = alive => Err(Failure::internal("the progress reporter ended")),
     }
 }
@@ -286,58 +199,20 @@ fn schema_of<T: Tool>() -> JsonObject {
     schema
 }
 
-fn run<T: Tool>(call: Call, arguments: JsonObject) -> BoxFuture<'static, Result<Reply, Failure>> {
-    Box::pin(async move {
-        let params = params::parse::<T::Params>(T::NAME, arguments)?;
-        // Whatever is about programs begins with what an earlier server left.
-        if ["debug_", "breakpoint_", "tracepoint_"].iter().any(|it| T::NAME.starts_with(it)) {
-            call.app.engine.memory().await;
-        }
-        let scope = T::Scope::enter(&call).await?;
-        T::run(scope, params, call).await
-    })
-}
-
-fn panicked(tool: &'static str) -> Failure {
+fn panicked(tool: &str) -> Failure {
     Failure::internal(format!("`{tool}` panicked"))
 }
 
-fn cancelled(tool: &'static str, after: Duration) -> Failure {
+fn cancelled(tool: &str, after: Duration) -> Failure {
     Failure::new(
         Code::Cancelled,
         format!("`{tool}` was cancelled after {:.1} s", after.as_secs_f64()),
     )
 }
 
-fn timed_out(tool: &'static str, deadline: Duration) -> Failure {
+fn timed_out(tool: &str, deadline: Duration) -> Failure {
     Failure::new(Code::Timeout, format!("`{tool}` was not done after {} s", deadline.as_secs_f64()))
         .hint("pass a larger `timeout_s`, up to 3600")
-}
-
-/// For `const _: () = assert!(unique(TOOLS))`: a duplicate name does not compile.
-pub(crate) const fn unique(entries: &[Entry]) -> bool {
-    let mut rest = entries;
-    while let [first, others @ ..] = rest {
-        let mut tail = others;
-        while let [second, more @ ..] = tail {
-            if same(first.name.as_bytes(), second.name.as_bytes()) {
-                return false;
-            }
-            tail = more;
-        }
-        rest = others;
-    }
-    true
-}
-
-pub(crate) const fn same(mut a: &[u8], mut b: &[u8]) -> bool {
-    while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
-        if *x != *y {
-            return false;
-        }
-        (a, b) = (a_rest, b_rest);
-    }
-    a.is_empty() && b.is_empty()
 }
 
 #[cfg(test)]

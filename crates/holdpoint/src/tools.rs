@@ -149,9 +149,9 @@ const fn all_exist(names: &[&str]) -> bool {
     let mut names = names;
     while let [name, others @ ..] = names {
         let mut tools = TOOLS;
-        let mut found = same(MORE.name.as_bytes(), name.as_bytes());
+        let mut found = same(MORE.name().as_bytes(), name.as_bytes());
         while let [tool, more @ ..] = tools {
-            found |= same(tool.name.as_bytes(), name.as_bytes());
+            found |= same(tool.name().as_bytes(), name.as_bytes());
             tools = more;
         }
         if !found {

@@ -9,6 +9,7 @@ use crate::{
     callpoints,
     cid::Cid,
     error::{Refusal, StoreError},
+    host::{AppKey, Host},
     limits, rows,
     store::Store,
     values::{self, Folder},
@@ -66,6 +67,7 @@ pub struct Snapshot {
 /// An app whose calls are recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct App {
+    pub host: Host,
     pub process: String,
     pub pid: i64,
     pub started_at: f64,
@@ -84,9 +86,11 @@ const COLUMNS: &str = "id, call_id, process, name, kind, status, thread, started
 pub struct CallQuery {
     pub call_id: Option<String>,
     pub name: Option<String>,
-    pub process: Option<String>,
+    pub app: Option<AppKey>,
     pub status: Option<String>,
     pub kind: Option<&'static str>,
+    /// Not what apps told beside their calls.
+    pub calls_only: bool,
     /// Words that are all in the record's line, in any case.
     pub search: Option<String>,
     /// Completed at or after, at or before: seconds since 1970.
@@ -142,10 +146,10 @@ impl Store {
     }
 
     /// The newest `limit` records of one app in the order they began, and how many there are, counted up
-    /// to [`limits::COUNTED_CALLS`].
+    /// to [`limits::COUNTED_CALLS`]. In a file they are of the machine that it lies on.
     pub async fn calls_of(
         &self,
-        process: String,
+        app: AppKey,
         limit: usize,
     ) -> Result<(Vec<CallRow>, u64), StoreError> {
         self.read("read an app's calls", move |connection| {
@@ -153,7 +157,7 @@ impl Store {
                 .prepare_cached(
                     "SELECT count(*) FROM (SELECT 1 FROM calls WHERE process = ?1 LIMIT ?2)",
                 )?
-                .query_row(params![process, limits::COUNTED_CALLS], |row| row.get(0))?;
+                .query_row(params![app.process, limits::COUNTED_CALLS], |row| row.get(0))?;
             let mut select = connection.prepare_cached(
                 "SELECT *, '' AS body FROM (SELECT id, call_id, process, name, kind, status, thread,
                         started_at, completed_at, line, cids FROM calls
@@ -161,7 +165,7 @@ impl Store {
                  ORDER BY started_at, id",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = select.query_map(params![process, limit], row)?;
+            let rows = select.query_map(params![app.process, limit], row)?;
             Ok((rows.collect::<Result<_, _>>()?, total))
         })
         .await
@@ -176,6 +180,7 @@ impl Store {
             )?;
             let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
                 let app = App {
+                    host: row.get("host")?,
                     process: row.get("process")?,
                     pid: row.get("pid")?,
                     started_at: row.get("started_at")?,
@@ -193,7 +198,7 @@ impl Store {
     /// What became of one live object, oldest first; at most the newest `limit`.
     pub async fn snapshots(
         &self,
-        process: String,
+        app: AppKey,
         client_ref: String,
         limit: usize,
     ) -> Result<Vec<Snapshot>, StoreError> {
@@ -203,7 +208,7 @@ impl Store {
                                 ORDER BY id DESC LIMIT ?3) ORDER BY id",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = select.query_map(params![process, client_ref, limit], snapshot)?;
+            let rows = select.query_map(params![app.process, client_ref, limit], snapshot)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
         .await
@@ -269,13 +274,21 @@ fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
 fn save_app(connection: &Connection, it: &App) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "INSERT INTO apps (process, pid, started_at, page_url, about, seen_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (process) DO UPDATE SET
+            "INSERT INTO apps (host, process, pid, started_at, page_url, about, seen_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+             ON CONFLICT (host, process) DO UPDATE SET
                page_url = ifnull(excluded.page_url, page_url),
                about = ifnull(excluded.about, about), seen_at = excluded.seen_at",
         )?
-        .execute(params![it.process, it.pid, it.started_at, it.page_url, it.about, it.seen_at])?;
+        .execute(params![
+            it.host,
+            it.process,
+            it.pid,
+            it.started_at,
+            it.page_url,
+            it.about,
+            it.seen_at
+        ])?;
     Ok(())
 }
 
@@ -292,7 +305,7 @@ impl Clauses {
         let texts = [
             ("call_id = ?", &query.call_id),
             ("name = ?", &query.name),
-            ("process = ?", &query.process),
+            ("process = ?", &query.app.as_ref().map(|app| app.process.clone())),
             ("status = ?", &query.status),
         ];
         for (clause, value) in texts {
@@ -302,6 +315,9 @@ impl Clauses {
         }
         if let Some(kind) = query.kind {
             clauses.push("kind = ?", kind);
+        }
+        if query.calls_only {
+            clauses.push("kind <> ?", "event");
         }
         if let Some(since) = query.since {
             clauses.push("completed_at >= ?", since);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::{
     error::{Refusal, StoreError},
+    host::Host,
     limits,
     store::Store,
     text::{Json, Time},
@@ -26,6 +27,8 @@ pub struct Launch {
     /// Who began it, in the caller's words: something by which the caller can tell a server that
     /// is gone from another that shares this file and is still at work.
     pub owner: Option<String>,
+    /// Where its owner runs.
+    pub host: Host,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,12 +96,13 @@ impl Store {
 fn begin(connection: &Connection, it: &Launch) -> Result<LaunchId, Refusal> {
     let id = connection
         .prepare_cached(
-            "INSERT INTO launches (name, language, spec, cwd, owner)
-             VALUES (?1, ?2, ?3, ?4, ?5) RETURNING id",
+            "INSERT INTO launches (name, language, spec, cwd, owner, host)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
         )?
-        .query_row(params![it.name, it.language, it.spec.to_string(), it.cwd, it.owner], |row| {
-            row.get(0)
-        })?;
+        .query_row(
+            params![it.name, it.language, it.spec.to_string(), it.cwd, it.owner, it.host],
+            |row| row.get(0),
+        )?;
     connection
         .prepare_cached(
             "DELETE FROM launches
@@ -122,6 +126,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<LaunchRow> {
         spec,
         cwd: row.get("cwd")?,
         owner: row.get("owner")?,
+        host: row.get("host")?,
     };
     Ok(LaunchRow {
         id: LaunchId(row.get("id")?),

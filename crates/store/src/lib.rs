@@ -4,7 +4,8 @@
 //! writes, many commands to a commit; a few connections read beside it. A table is one file here
 //! (`breakpoints.rs`, `timeline.rs`, `calls.rs`, …) and one step in `schema.rs`; values too large for
 //! a row lie in files beside the database, by their CID. It knows SQLite, files and retention, and
-//! neither sessions nor MCP nor HTTP.
+//! neither sessions nor MCP nor HTTP. Callers hold [`Tables`], which names no engine; [`Store`] is the one
+//! that there is.
 //!
 //! # The store failing never fails a session
 //!
@@ -22,12 +23,14 @@ mod launches;
 mod retention;
 mod rows;
 mod store;
+mod tables;
 mod timeline;
 mod values;
 
 mod cid;
 mod connection;
 mod error;
+mod host;
 pub mod limits;
 mod readers;
 mod schema;
@@ -41,8 +44,10 @@ pub use calls::{App, Call, CallPage, CallQuery, CallRow, Snapshot};
 pub use cid::Cid;
 pub use connection::Location;
 pub use error::StoreError;
+pub use host::{AppKey, Host};
 pub use launches::{Launch, LaunchId, LaunchRow};
 pub use retention::{CallStats, Pruned, Retention, era};
 pub use store::{Stats, Store};
+pub use tables::{Answer, NewEvents, Tables};
 pub use timeline::{EventRow, EventsPage, EventsWanted, NewEvent, Run, RunId, RunRow};
 pub use values::{NewValue, Value};

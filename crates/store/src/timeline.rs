@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 
 use crate::{
     error::{Refusal, StoreError},
+    host::Host,
     limits,
     store::Store,
     text::{Json, Time},
@@ -19,6 +20,7 @@ pub struct RunId(pub i64);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
+    pub host: Host,
     pub pid: u32,
     pub version: String,
     pub started_at: Timestamp,
@@ -89,9 +91,13 @@ impl Store {
         self.write("begin run", move |connection| {
             let id = connection
                 .prepare_cached(
-                    "INSERT INTO runs (pid, version, started_at) VALUES (?1, ?2, ?3) RETURNING id",
+                    "INSERT INTO runs (host, pid, version, started_at) VALUES (?1, ?2, ?3, ?4)
+                     RETURNING id",
                 )?
-                .query_row(params![run.pid, run.version, time(run.started_at)], |row| row.get(0))?;
+                .query_row(
+                    params![run.host, run.pid, run.version, time(run.started_at)],
+                    |row| row.get(0),
+                )?;
             Ok(RunId(id))
         })
         .await
@@ -272,7 +278,8 @@ fn time(at: Timestamp) -> String {
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let Time(started_at) = row.get("started_at")?;
     let last_at: Option<Time> = row.get("last_at")?;
-    let run = Run { pid: row.get("pid")?, version: row.get("version")?, started_at };
+    let (host, pid, version) = (row.get("host")?, row.get("pid")?, row.get("version")?);
+    let run = Run { host, pid, version, started_at };
     let events: i64 = row.get("events")?;
     Ok(RunRow {
         id: RunId(row.get("id")?),

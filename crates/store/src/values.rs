@@ -82,8 +82,8 @@ impl Store {
     }
 
     /// The CIDs of values that begin with at least eight such digits; `limit` of them at the most.
-    pub async fn cids(&self, digits: &str, limit: usize) -> Result<Vec<Cid>, StoreError> {
-        let Some((first, last)) = Cid::beginning(digits) else { return Ok(Vec::new()) };
+    pub async fn cids(&self, digits: String, limit: usize) -> Result<Vec<Cid>, StoreError> {
+        let Some((first, last)) = Cid::beginning(&digits) else { return Ok(Vec::new()) };
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.read("look up a CID", move |connection| {
             let mut select = connection.prepare_cached(

@@ -246,7 +246,7 @@ async fn connect(
     let (dap, signals) = tokio::time::timeout(limits::CONNECT, connecting)
         .await
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
-    let pid = dap.pid().await;
+    let pid = dap.pid();
     Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
 }
 

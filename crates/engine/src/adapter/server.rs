@@ -56,7 +56,7 @@ impl Server<'_> {
             }
             connected => connected?,
         };
-        let pid = dap.pid().await;
+        let pid = dap.pid();
         let backend = Backend::Dap(dap);
         let main = Connected { backend, signals, pid, revision, bound: Vec::new() };
         let (joining, targets) = mpsc::channel(limits::TARGETS);

@@ -73,11 +73,8 @@ impl Dap {
     }
 
     /// The process on the other end, where its debugger tells.
-    pub async fn pid(&self) -> Option<u32> {
-        match self.known.inside() {
-            Some(inside) => inside.pid(self).await,
-            None => self.known.pid(),
-        }
+    pub fn pid(&self) -> Option<u32> {
+        self.known.pid()
     }
 
     /// What the process is called by those who wrote the program.
@@ -130,12 +127,25 @@ impl Dap {
     pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
         self.known.steps().remove(&thread);
-        self.go::<Continue>(arguments).await
+        self.let_run(self.go::<Continue>(arguments)).await
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         self.known.steps().insert(thread);
-        self.take_step(thread, step).await
+        self.let_run(self.take_step(thread, step)).await
+    }
+
+    /// No thread stands from the moment when this is asked, unless it is refused.
+    async fn let_run(
+        &self,
+        asked: impl Future<Output = Result<(), Failure>>,
+    ) -> Result<(), Failure> {
+        let stood = std::mem::take(&mut *self.known.standing());
+        let answer = asked.await;
+        if answer.is_err() {
+            self.known.standing().extend(stood);
+        }
+        answer
     }
 
     /// A step that nobody asked for.

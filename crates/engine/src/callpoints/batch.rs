@@ -8,15 +8,21 @@ use holdpoint_store::{Cid, era};
 use serde_json::Value;
 
 use super::{
-    Callpoints, State,
+    Callpoints, Live,
     book::{end_snapshots, snapshots},
-    call::{Call, End, Given, Origin, Process, Site},
-    clock,
     look::look_each,
-    recorder::Bring,
-    value::{Format, Item},
 };
-use crate::{budget, event::Event, limits};
+use crate::{
+    budget,
+    calls::{
+        call::{Call, End, Given, Origin, Process, Site},
+        clock,
+        value::{Format, Item},
+    },
+    event::Event,
+    limits,
+    records::recorder::Bring,
+};
 
 /// A call that has ended, its values by CID.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -66,11 +72,11 @@ impl Callpoints {
         let (found, bad_values) = look_each(values).await;
         let mut bring = Bring::default();
         {
-            let mut state = self.state();
-            state.keep(found, &mut bring);
-            let key = state.key(process);
+            let mut live = self.live();
+            live.keep(found, &mut bring);
+            let key = live.key(process);
             let page = records.first().and_then(|it| it.site.page_url.as_deref());
-            state.meet(process, &key, page, about.as_ref(), &mut bring);
+            live.meet(process, &key, page, about.as_ref(), &mut bring);
         }
         let missing = self.missing_of(&records).await;
         let accepted = records.len();
@@ -90,13 +96,13 @@ impl Callpoints {
 
     /// Whether this batch came before; from now on it did.
     pub fn had_batch(&self, fingerprint: u64) -> bool {
-        let mut state = self.state();
-        if state.batches.contains(&fingerprint) {
+        let mut live = self.live();
+        if live.batches.contains(&fingerprint) {
             return true;
         }
-        state.batches.push_back(fingerprint);
-        if state.batches.len() > limits::BATCHES {
-            state.batches.pop_front();
+        live.batches.push_back(fingerprint);
+        if live.batches.len() > limits::BATCHES {
+            live.batches.pop_front();
         }
         false
     }
@@ -118,24 +124,24 @@ impl Callpoints {
     ) -> Option<Event> {
         let failed = record.exception.is_some() || record.status == "exception";
         let call = {
-            let mut state = self.state();
-            let (id, _) = state.flights.next_id();
-            state.recorded(process, format, id, record, failed, bring)
+            let mut live = self.live();
+            let (id, _) = live.flights.next_id();
+            live.recorded(process, format, id, record, failed, bring)
         };
         snapshots(&call, bring);
         end_snapshots(&call, bring);
         let told = self.teller.completed(&call, false);
-        bring.calls.push(call.into_row("call"));
+        bring.calls.push(call.into_row());
         told
     }
 
     async fn missing_of(&self, records: &[Record]) -> Vec<String> {
         let mut open: HashSet<Cid> = HashSet::new();
         {
-            let mut state = self.state();
+            let mut live = self.live();
             let now = era(clock::now());
             for cid in records.iter().flat_map(Record::refs).filter_map(|it| Cid::parse(&it.cid)) {
-                if state.known.using(&cid, now).is_none() {
+                if live.known.using(&cid, now).is_none() {
                     open.insert(cid);
                 }
             }
@@ -157,7 +163,7 @@ impl Record {
     }
 }
 
-impl State {
+impl Live {
     fn recorded(
         &mut self,
         process: &Process,
@@ -172,8 +178,8 @@ impl State {
             name: record.method_name,
             process: self.key(process),
             started_at: record.started_at,
-            pid: process.pid,
-            process_start: process.start_time,
+            pid: Some(process.pid),
+            process_start: Some(process.start_time),
             signature: record.signature,
             page_url: record.site.page_url.clone(),
             site: record.site,

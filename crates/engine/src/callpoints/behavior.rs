@@ -1,7 +1,7 @@
 //! Whether a call pauses: pure, so that a table can prove it and clients can repeat it.
 //!
 //! A callpoint has a behavior before and one after the call; `yield` means the default of the server.
-//! The words and their aliases are the wire's (seed 000).
+//! The words and their aliases are the call protocol's.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,16 @@ pub enum Moment {
     Before,
     AfterSuccess,
     AfterException,
+}
+
+impl Moment {
+    /// Why a call pauses then.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Moment::Before | Moment::AfterSuccess => "breakpoint",
+            Moment::AfterException => "exception",
+        }
+    }
 }
 
 /// Whether a call whose callpoint says `own` pauses, where the server's default is `default`.

@@ -4,15 +4,14 @@
 use holdpoint_store::Cid;
 use serde_json::Value;
 
-use super::{
-    Callpoints,
-    call::{Call, End, Process, Said, Site},
-    clock,
-    flow::Refused,
-    look::look_at,
-    pretty,
-    recorder::Bring,
-    value::{BadItem, Item},
+use super::{Callpoints, flow::Refused, look::look_at};
+use crate::{
+    calls::{
+        call::{Call, End, Kind, Process, Said, Site},
+        clock, pretty,
+        value::{BadItem, Item},
+    },
+    records::recorder::Bring,
 };
 
 /// Something an app tells that is not a call: a registration, a value that does not pickle.
@@ -31,7 +30,7 @@ pub struct AppEvent {
     pub exception: Item,
 }
 
-/// An un-aliased function of the public client posts this with every call of its own (B2).
+/// An un-aliased function of the cideldill client posts this with every call of its own.
 const PHANTOM: &str = "__getattr__('_cideldill_alias_name')";
 
 impl Callpoints {
@@ -50,10 +49,11 @@ impl Callpoints {
         let mut call = Call {
             id: event.id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
             name,
+            kind: Kind::Event,
             process: process.key(),
             started_at: at,
-            pid: process.pid,
-            process_start: process.start_time,
+            pid: Some(process.pid),
+            process_start: Some(process.start_time),
             signature: event.signature,
             site: event.site,
             page_url: event.page_url,
@@ -62,17 +62,17 @@ impl Callpoints {
         };
         let mut bring = Bring::default();
         {
-            let mut state = self.state();
-            state.place_stack(&mut call, &mut bring);
-            let mut found = state.keep(looked.found, &mut bring).into_iter();
+            let mut live = self.live();
+            live.place_stack(&mut call, &mut bring);
+            let mut found = live.keep(looked.found, &mut bring).into_iter();
             let mut given = |call: &mut Call, item: &Item| {
                 let own = if item.has_data() && item.cid.is_some() { found.next() } else { None };
-                item.cid.is_some().then(|| state.give(call, item, own, &mut bring))
+                item.cid.is_some().then(|| live.give(call, item, own, &mut bring))
             };
             let result = given(&mut call, &event.result);
             let exception = given(&mut call, &event.exception);
             call.end = Some(End { status, completed_at: at, result, exception, ..End::default() });
-            state.meet(&process, &call.process, call.page_url.as_deref(), None, &mut bring);
+            live.meet(&process, &call.process, call.page_url.as_deref(), None, &mut bring);
         }
         let registered = (call.name == "with_debug.register")
             .then(|| call.said.as_ref()?.pretty_result.get("function_name")?.as_str())
@@ -80,7 +80,7 @@ impl Callpoints {
             .map(str::to_owned);
         let key = call.process.clone();
         self.recorder.keep_up().await;
-        self.write_down(call, "event", false, bring);
+        self.write_down(call, false, bring);
         if let Some(function) = registered {
             self.registered_in(&function, &key).await;
         }
@@ -94,7 +94,7 @@ impl Callpoints {
             return Err(bad);
         }
         let mut bring = Bring::default();
-        let found = self.state().keep(looked.found, &mut bring);
+        let found = self.live().keep(looked.found, &mut bring);
         self.recorder.bring(bring).await;
         let reference = || item.cid.as_deref().and_then(Cid::parse);
         Ok(found.into_iter().next().map(|(cid, _)| cid).or_else(reference))
@@ -102,9 +102,7 @@ impl Callpoints {
 
     /// What a function's own value says of it, as metadata.
     pub async fn described(&self, cid: Cid, name: &str) -> Option<Value> {
-        self.recorder.settle().await;
-        let value = self.store.value(cid).await.ok()??;
-        let pretty = pretty::kept(&value);
+        let pretty = pretty::kept(&self.records.value(cid).await.ok()??);
         if pretty.get("__cideldill_placeholder__").is_some() {
             return Some(pretty);
         }

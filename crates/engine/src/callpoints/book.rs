@@ -4,24 +4,27 @@
 
 use std::{sync::Arc, time::Instant};
 
-use holdpoint_store::{App, Cid, NewValue, Snapshot, era};
+use holdpoint_store::{App, Cid, Host, NewValue, Snapshot, era};
 use serde_json::Value;
 
 use super::{
-    Asked, Flight, Met, State,
-    call::{Call, Complete, End, Given, Process, Start},
-    clock,
+    Asked, Flight, Live, Met,
     flow::{Refused, Started},
     liveness::is_gone,
     look::{Found, Looked},
-    pretty,
-    recorder::Bring,
-    value::{Checked, Item},
-    verdict::Verdict,
 };
-use crate::limits;
+use crate::{
+    calls::{
+        call::{Call, Complete, End, Given, Process, Start},
+        clock, pretty,
+        value::{Checked, Item},
+        verdict::Verdict,
+    },
+    limits,
+    records::recorder::Bring,
+};
 
-impl State {
+impl Live {
     /// Values that are new go to the store; each is known from here on. With their short texts.
     pub(super) fn keep(&mut self, found: Vec<Found>, bring: &mut Bring) -> Vec<(Cid, Box<str>)> {
         let now = era(clock::now());
@@ -107,8 +110,8 @@ impl State {
             name: start.method_name,
             process: self.key(&process),
             started_at: site.timestamp.unwrap_or_else(clock::now),
-            pid: process.pid,
-            process_start: process.start_time,
+            pid: Some(process.pid),
+            process_start: Some(process.start_time),
             signature: start.signature,
             site,
             page_url: start.page_url,
@@ -190,6 +193,7 @@ impl State {
         let is_here = process.pid > 0 && !is_gone(process.pid);
         self.apps.insert(key.to_owned(), Met { told: now, heard: now, is_here });
         bring.apps.push(App {
+            host: Host::here(),
             process: key.to_owned(),
             pid: process.pid,
             started_at: process.start_time,
@@ -253,12 +257,14 @@ impl State {
     pub(super) fn fly(
         &mut self,
         call: Arc<Call>,
-        fingerprint: u64,
+        fingerprint: Option<u64>,
         answer: Started,
         pause: Option<String>,
     ) -> Vec<Arc<Call>> {
         let order = self.flights.next;
-        self.flights.again.insert(fingerprint, call.id.clone());
+        if let Some(fingerprint) = fingerprint {
+            self.flights.again.insert(fingerprint, call.id.clone());
+        }
         let began = Instant::now();
         let repl_sessions = Vec::new();
         let id = call.id.clone();
@@ -282,7 +288,9 @@ impl State {
     /// The call is not under way any more; nor does anything wait before it.
     pub(super) fn land(&mut self, call_id: &str) -> Option<Flight> {
         let mut flight = self.flights.calls.remove(call_id)?;
-        self.flights.again.remove(&flight.fingerprint);
+        if let Some(fingerprint) = flight.fingerprint {
+            self.flights.again.remove(&fingerprint);
+        }
         if let Some(pause) = &flight.pause {
             let waiting = self.pauses.get(pause);
             flight.repl_sessions.extend(waiting.into_iter().flat_map(|it| it.sessions.clone()));

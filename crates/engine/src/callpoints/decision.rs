@@ -1,14 +1,15 @@
-//! What becomes of a paused call: the wish of an agent or a person, and the action its app is sent.
+//! What becomes of a paused call: the wish of an agent or a person, and the action that it becomes.
 //!
-//! Pure. The action is in the app's own format (B4), says nothing that an app raises on after a call
-//! (B10), and a change of half the arguments keeps the other half (B19).
+//! Pure. An action is in the app's own format, says nothing that an app raises on after a call, and
+//! a change of half the arguments keeps the other half.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::{
-    behavior::Moment,
-    call::{Call, Given, Values},
-    value::{Format, encode},
+use super::behavior::Moment;
+use crate::calls::{
+    call::{Call, Given, Reference, Values},
+    value::Format,
+    verdict::{Verdict, bounded},
 };
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -26,83 +27,145 @@ pub struct Decision {
     pub replacement_function: Option<String>,
 }
 
-/// What an app can be told to do.
-const ACTIONS: &[&str] = &["continue", "modify", "skip", "raise", "replace"];
+/// What whoever asked is to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Run as it is written.
+    Continue,
+    /// Run with these, and with nothing else.
+    Modify { args: Vec<Handed>, kwargs: Vec<(String, Handed)> },
+    /// Return this instead of running.
+    Skip(Fake),
+    /// Raise instead of running.
+    Raise { exception: Option<Value>, exception_type: Option<String>, message: Option<String> },
+    /// Run this function instead.
+    Replace { function: String },
+}
+
+/// An argument that is handed to a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Handed {
+    /// The call's own. Its data only where the app needs it again.
+    Own { item: Reference, data: Option<String> },
+    /// Another one, in the app's format.
+    New { value: Value, format: Format },
+    /// Named by whoever decided: something that the app has.
+    Named(Value),
+}
+
+/// What a call is to have returned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fake {
+    pub value: Option<Value>,
+    /// Already in the app's format.
+    pub data: Option<String>,
+    pub format: Format,
+}
+
+/// What there is to decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Continue,
+    Modify,
+    Skip,
+    Raise,
+    Replace,
+}
+
+impl Action {
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Action::Continue => "continue",
+            Action::Modify { .. } => "modify",
+            Action::Skip(_) => "skip",
+            Action::Raise { .. } => "raise",
+            Action::Replace { .. } => "replace",
+        }
+    }
+}
 
 impl Decision {
-    /// The action's word, or none if there is no such.
-    fn word(&self) -> Option<&'static str> {
+    /// None if there is no such action.
+    fn word(&self) -> Option<Word> {
         if self.replacement_function.is_some() {
-            return Some("replace");
+            return Some(Word::Replace);
         }
         let modified = self.modified_args.is_some() || self.modified_kwargs.is_some();
         match self.action.as_deref() {
             // To an app, "continue" is with the arguments it has.
-            None | Some("continue" | "") if modified => Some("modify"),
-            None | Some("") => Some("continue"),
+            None | Some("continue" | "") if modified => Some(Word::Modify),
+            None | Some("" | "continue") => Some(Word::Continue),
+            Some("modify") => Some(Word::Modify),
+            Some("skip") => Some(Word::Skip),
+            Some("raise") => Some(Word::Raise),
             // Without a function there is nothing to replace with.
-            Some("replace") => None,
-            Some(word) => ACTIONS.iter().copied().find(|known| *known == word),
+            Some(_) => None,
         }
     }
 
     /// Whether it asks for more than to go on.
     pub(super) fn changes(&self) -> bool {
-        self.word().is_some_and(|word| word != "continue")
+        self.word().is_some_and(|word| word != Word::Continue)
     }
 
-    /// The action for an app, or none if it asks for something that there is not.
-    pub(super) fn action(&self, call: &Call, moment: Moment, values: &Values) -> Option<Value> {
+    /// The action, or none if it asks for something that there is not.
+    pub(super) fn action(&self, call: &Call, moment: Moment, values: &Values) -> Option<Action> {
         let word = self.word()?;
         if moment != Moment::Before {
             // The call is over: all an app can do now is go on.
-            return Some(json!({ "action": "continue" }));
+            return Some(Action::Continue);
         }
-        let mut action = Map::new();
-        let mut put = |name: &str, value: Value| drop(action.insert(name.to_owned(), value));
-        put("action", json!(word));
-        if let Some(function) = &self.replacement_function {
-            put("function_name", json!(function));
-        }
-        if word == "modify" || self.modified_args.is_some() || self.modified_kwargs.is_some() {
-            put("modified_args", json!(self.args(call, values)));
-            put("modified_kwargs", Value::Object(self.kwargs(call, values)));
-        }
-        if let Some(data) = &self.fake_result_data {
-            put("fake_result_data", json!(data));
-        }
-        if let Some(result) = &self.fake_result {
-            put("fake_result", result.clone());
-            if self.fake_result_data.is_none() {
-                let encoded = encode(result, call.format);
-                put("fake_result_cid", json!(encoded.cid));
-                put("fake_result_data", json!(encoded.data));
-                put("fake_result_serialization_format", json!(encoded.format.as_str()));
+        Some(match word {
+            Word::Continue => Action::Continue,
+            Word::Modify => {
+                let (args, kwargs) = (self.args(call, values), self.kwargs(call, values));
+                Action::Modify { args, kwargs }
             }
-        }
-        for (name, value) in [
-            ("exception", self.exception.clone()),
-            ("exception_type", self.exception_type.clone().map(Value::from)),
-            ("exception_message", self.exception_message.clone().map(Value::from)),
-        ] {
-            if let Some(value) = value {
-                put(name, value);
+            Word::Skip => Action::Skip(Fake {
+                value: self.fake_result.clone(),
+                data: self.fake_result_data.clone(),
+                format: call.format,
+            }),
+            Word::Raise => Action::Raise {
+                exception: self.exception.clone(),
+                exception_type: self.exception_type.clone(),
+                message: self.exception_message.clone(),
+            },
+            Word::Replace => {
+                Action::Replace { function: self.replacement_function.clone().unwrap_or_default() }
             }
-        }
-        Some(Value::Object(action))
+        })
     }
 
-    fn args(&self, call: &Call, values: &Values) -> Vec<Value> {
+    /// What the call's record says of it; only what became part of the action counts.
+    pub(super) fn verdict(&self, action: &Action) -> Verdict {
+        let modifies = matches!(action, Action::Modify { .. });
+        let args = self.modified_args.as_ref().filter(|_| modifies);
+        let kwargs = self.modified_kwargs.as_ref().filter(|_| modifies);
+        Verdict {
+            action: action.word().to_owned(),
+            function: match action {
+                Action::Replace { function } => Some(function.clone()),
+                _ => None,
+            },
+            args: args.map_or(Value::Null, |it| bounded(Value::Array(it.clone()))),
+            kwargs: kwargs.map_or(Value::Null, |it| bounded(Value::Object(it.clone()))),
+            undone: None,
+        }
+    }
+
+    fn args(&self, call: &Call, values: &Values) -> Vec<Handed> {
         match &self.modified_args {
-            Some(args) => args.iter().map(|value| item(value, call.format)).collect(),
+            Some(args) => args.iter().map(|value| handed(value, call.format)).collect(),
             None => call.args.iter().map(|given| own(call, given, values)).collect(),
         }
     }
 
-    fn kwargs(&self, call: &Call, values: &Values) -> Map<String, Value> {
+    fn kwargs(&self, call: &Call, values: &Values) -> Vec<(String, Handed)> {
         match &self.modified_kwargs {
             Some(named) => {
-                named.iter().map(|(name, value)| (name.clone(), item(value, call.format))).collect()
+                let named = named.iter();
+                named.map(|(name, value)| (name.clone(), handed(value, call.format))).collect()
             }
             None => {
                 let named = call.kwargs.iter();
@@ -113,38 +176,36 @@ impl Decision {
 
     /// Whether the call's own values are needed to make the action.
     pub(super) fn needs_values(&self, call: &Call) -> bool {
-        call.format == Format::Json && self.word() == Some("modify")
+        call.format == Format::Json && self.word() == Some(Word::Modify)
     }
 }
 
-/// A value of the caller's in the app's format; what has a `cid` already is passed on as it is.
-fn item(value: &Value, format: Format) -> Value {
+/// A value of whoever decides; what has a `cid` already is passed on as it is.
+fn handed(value: &Value, format: Format) -> Handed {
     if value.get("cid").is_some() {
-        return value.clone();
+        return Handed::Named(value.clone());
     }
-    encode(value, format).to_json()
+    Handed::New { value: value.clone(), format }
 }
 
 /// The call's own value. A Python app has the object itself and finds it by its CID; JavaScript needs
 /// the data.
-fn own(call: &Call, given: &Given, values: &Values) -> Value {
-    let mut item = call.item(given);
+fn own(call: &Call, given: &Given, values: &Values) -> Handed {
     let cid = given.place.and_then(|at| call.cids.get(at));
-    if call.format == Format::Json
-        && let Some(data) = cid.and_then(|cid| values.get(cid)).and_then(|it| it.data.as_ref())
-        && let Some(item) = item.as_object_mut()
-    {
-        item.insert("data".to_owned(), json!(String::from_utf8_lossy(data)));
+    let kept = cid.and_then(|cid| values.get(cid)).and_then(|it| it.data.as_ref());
+    let data = kept.filter(|_| call.format == Format::Json);
+    Handed::Own {
+        item: call.reference(given),
+        data: data.map(|data| String::from_utf8_lossy(data).into_owned()),
     }
-    item
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::{Expect, expect};
+    use serde_json::json;
 
     use super::*;
-    use crate::callpoints::value::cid_of;
+    use crate::calls::value::cid_of;
 
     fn call(format: Format) -> Call {
         let given = |at| Given { place: Some(at), format, ..Given::default() };
@@ -158,91 +219,78 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(format: Format, moment: Moment, wish: Decision, expected: Expect) {
-        let action = wish.action(&call(format), moment, &Values::new());
-        let text = action.map_or("refused".to_owned(), |it| it.to_string());
-        // The hashes are not what this is about.
-        let text = text.replace(&cid_of(b"one").to_string(), "ONE");
-        let text = text.replace(&cid_of(b"two").to_string(), "TWO");
-        let text = text.replace(&encode(&json!(5), format).cid, "FIVE");
-        expected.assert_eq(&text);
+    fn check(moment: Moment, wish: &Decision, expected: Option<Action>) {
+        assert_eq!(wish.action(&call(Format::Dill), moment, &Values::new()), expected);
     }
 
     fn wish(action: &str) -> Decision {
         Decision { action: Some(action.to_owned()), ..Decision::default() }
     }
 
+    fn own_value(bytes: &[u8]) -> Handed {
+        let cid = Some(cid_of(bytes).to_string());
+        let item = Reference { cid, serialization_format: Format::Dill, client_ref: None };
+        Handed::Own { item, data: None }
+    }
+
     #[test]
     fn plain_words() {
-        let go = expect![[r#"{"action":"continue"}"#]];
-        check(Format::Dill, Moment::Before, Decision::default(), go);
-        check(Format::Dill, Moment::Before, wish("explode"), expect!["refused"]);
-        check(Format::Dill, Moment::Before, wish("replace"), expect!["refused"]);
+        check(Moment::Before, &Decision::default(), Some(Action::Continue));
+        check(Moment::Before, &wish("explode"), None);
+        check(Moment::Before, &wish("replace"), None);
     }
 
     #[test]
     fn a_result_is_in_the_format_of_the_app() {
         let skip = Decision { fake_result: Some(json!(5)), ..wish("skip") };
-        check(
-            Format::Dill,
-            Moment::Before,
-            skip.clone(),
-            expect![[
-                r#"{"action":"skip","fake_result":5,"fake_result_cid":"FIVE","fake_result_data":"gARLBS4=","fake_result_serialization_format":"dill"}"#
-            ]],
-        );
-        check(
-            Format::Json,
-            Moment::Before,
-            skip,
-            expect![[
-                r#"{"action":"skip","fake_result":5,"fake_result_cid":"FIVE","fake_result_data":"5","fake_result_serialization_format":"json"}"#
-            ]],
-        );
+        for format in [Format::Dill, Format::Json] {
+            let action = skip.action(&call(format), Moment::Before, &Values::new());
+            let fake = Fake { value: Some(json!(5)), data: None, format };
+            assert_eq!(action, Some(Action::Skip(fake)));
+        }
     }
 
     #[test]
     fn half_a_change_keeps_the_other_half() {
         let args = Decision { modified_args: Some(vec![json!(5)]), ..wish("continue") };
-        check(
-            Format::Dill,
-            Moment::Before,
-            args,
-            expect![[
-                r#"{"action":"modify","modified_args":[{"cid":"FIVE","data":"gARLBS4=","serialization_format":"dill"}],"modified_kwargs":{"k":{"cid":"TWO","serialization_format":"dill"}}}"#
-            ]],
-        );
-        let named = Map::from_iter([("k".to_owned(), json!({ "cid": "mine" }))]);
+        let new = Handed::New { value: json!(5), format: Format::Dill };
+        let kwargs = vec![("k".to_owned(), own_value(b"two"))];
+        check(Moment::Before, &args, Some(Action::Modify { args: vec![new], kwargs }));
+        let mine = json!({ "cid": "mine" });
+        let named = Map::from_iter([("k".to_owned(), mine.clone())]);
         let kwargs = Decision { modified_kwargs: Some(named), ..wish("modify") };
-        check(
-            Format::Dill,
-            Moment::Before,
-            kwargs,
-            expect![[
-                r#"{"action":"modify","modified_args":[{"cid":"ONE","serialization_format":"dill"}],"modified_kwargs":{"k":{"cid":"mine"}}}"#
-            ]],
-        );
+        let handed = vec![("k".to_owned(), Handed::Named(mine))];
+        let action = Action::Modify { args: vec![own_value(b"one")], kwargs: handed };
+        check(Moment::Before, &kwargs, Some(action));
     }
 
     #[test]
     fn a_function_wins_over_the_action() {
         let replace = Decision { replacement_function: Some("other".into()), ..wish("skip") };
-        check(
-            Format::Dill,
-            Moment::Before,
-            replace,
-            expect![[r#"{"action":"replace","function_name":"other"}"#]],
-        );
+        check(Moment::Before, &replace, Some(Action::Replace { function: "other".into() }));
     }
 
     #[test]
     fn after_a_call_an_app_can_only_go_on() {
         for action in ["skip", "modify", "raise"] {
-            let go = expect![[r#"{"action":"continue"}"#]];
-            check(Format::Dill, Moment::AfterSuccess, wish(action), go);
+            check(Moment::AfterSuccess, &wish(action), Some(Action::Continue));
         }
         let replace = Decision { replacement_function: Some("other".into()), ..wish("skip") };
-        let go = expect![[r#"{"action":"continue"}"#]];
-        check(Format::Dill, Moment::AfterException, replace, go);
+        check(Moment::AfterException, &replace, Some(Action::Continue));
+    }
+
+    #[test]
+    fn only_what_became_of_it_is_recorded() {
+        let wish = Decision {
+            modified_args: Some(vec![json!(1)]),
+            replacement_function: Some("other".to_owned()),
+            ..Decision::default()
+        };
+        let modify = Action::Modify { args: Vec::new(), kwargs: Vec::new() };
+        let verdict = wish.verdict(&modify);
+        assert_eq!((verdict.args, verdict.function), (json!([1]), None));
+        let verdict = wish.verdict(&Action::Replace { function: "other".into() });
+        assert_eq!((verdict.args, verdict.function.as_deref()), (Value::Null, Some("other")));
+        assert_eq!(wish.verdict(&Action::Continue).action, "continue");
     }
 }

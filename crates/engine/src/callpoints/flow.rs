@@ -5,22 +5,27 @@
 
 use std::{
     future::{Ready, ready},
-    sync::Arc,
+    sync::{Arc, MutexGuard},
 };
 
 use futures::future::{BoxFuture, Either};
 use holdpoint_store::{Cid, era};
+use tokio::sync::watch;
 
 use super::{
-    Callpoints,
+    Callpoints, Live,
     behavior::Moment,
     book::end_snapshots,
-    call::{Call, Complete, End, Start, Values},
-    clock,
     look::{Looked, are_light, look, look_at},
-    pretty,
-    recorder::Bring,
-    value::BadItem,
+};
+use crate::{
+    calls::{
+        call::{Call, Complete, End, Start, Values},
+        clock, pretty,
+        value::BadItem,
+    },
+    limits,
+    records::recorder::Bring,
 };
 
 /// What an app does with a call that begins.
@@ -68,27 +73,40 @@ fn later<'a, T>(answer: impl Future<Output = T> + Send + 'a) -> Soon<'a, T> {
 
 /// A call that was taken in.
 enum Begun {
-    Goes { answer: Started, abandoned: Vec<Arc<Call>> },
-    Pauses { call: Arc<Call>, fingerprint: u64 },
+    Goes {
+        answer: Started,
+        abandoned: Vec<Arc<Call>>,
+    },
+    Pauses {
+        call: Arc<Call>,
+        fingerprint: u64,
+        answer: watch::Sender<Option<Started>>,
+    },
+    /// The same request is about to pause already.
+    Again {
+        call: Arc<Call>,
+        fingerprint: u64,
+        answer: watch::Receiver<Option<Started>>,
+    },
 }
 
 /// A call that has ended, or never began.
-enum Ended {
+pub(super) enum Ended {
     Answered(Result<Option<PausedAfter>, Refused>),
     Pauses { call: Arc<Call>, moment: Moment, sessions: Vec<String> },
 }
 
 impl Callpoints {
     pub fn start(&self, start: Start) -> Soon<'_, Result<Started, Refused>> {
-        // Sent again: the answer is the same (B23).
-        if let Some(answer) = self.state().flights.again(start.fingerprint) {
+        // Sent again: the answer is the same.
+        if let Some(answer) = self.live().flights.again(start.fingerprint) {
             return now(Ok(answer));
         }
         let at_once = are_light(start.items()) && self.unknown(&start).is_empty();
         if !at_once || self.recorder.is_behind() {
             return later(self.start_in_time(start));
         }
-        let lenient = self.state().was_asked(&start);
+        let lenient = self.live().was_asked(&start);
         let looked = look(start.items(), lenient, false);
         match self.begin(start, looked) {
             Ok(Begun::Goes { answer, abandoned }) if abandoned.is_empty() => now(Ok(answer)),
@@ -103,11 +121,11 @@ impl Callpoints {
         if !unknown.is_empty() {
             let missing = self.missing(unknown).await;
             if !missing.is_empty() {
-                self.state().ask(&start);
+                self.live().ask(&start);
                 return Err(Refused::Missing(missing));
             }
         }
-        let lenient = self.state().was_asked(&start);
+        let lenient = self.live().was_asked(&start);
         let looked = look_at(&start.items().collect::<Vec<_>>(), lenient).await;
         let begun = self.begin(start, looked)?;
         Ok(self.go_on(begun).await)
@@ -117,20 +135,20 @@ impl Callpoints {
     fn begin(&self, start: Start, mut looked: Looked) -> Result<Begun, Refused> {
         self.show(&mut looked.found);
         let mut bring = Bring::default();
-        let mut state = self.state();
+        let mut live = self.live();
         // The other thread may just have been faster.
-        if let Some(answer) = state.flights.again(start.fingerprint) {
+        if let Some(answer) = live.flights.again(start.fingerprint) {
             return Ok(Begun::Goes { answer, abandoned: Vec::new() });
         }
-        let taken = state.take_in(start, looked, &mut bring);
+        let taken = live.take_in(start, looked, &mut bring);
         // Under the lock: what one request makes known, the next can ask the store for.
         self.recorder.add(bring);
         let (call, fingerprint) = taken?;
-        if state.config.pauses(&call.name, Moment::Before) {
-            return Ok(Begun::Pauses { call, fingerprint });
+        if live.config.pauses(&call.name, Moment::Before) {
+            return Ok(live.about_to_pause(call, fingerprint));
         }
-        let answer = state.unpaused(&call);
-        let abandoned = state.fly(call, fingerprint, answer.clone(), None);
+        let answer = live.unpaused(&call);
+        let abandoned = live.fly(call, Some(fingerprint), answer.clone(), None);
         Ok(Begun::Goes { answer, abandoned })
     }
 
@@ -138,22 +156,42 @@ impl Callpoints {
     async fn go_on(&self, begun: Begun) -> Started {
         let (answer, abandoned) = match begun {
             Begun::Goes { answer, abandoned } => (answer, abandoned),
-            Begun::Pauses { call, fingerprint } => {
-                let paused = self.pause(&call, Moment::Before, Vec::new()).await;
-                let mut state = self.state();
-                let (answer, pause) = match paused {
-                    Some(PausedAfter { pause_id, is_async }) => {
-                        let (call_id, id) = (call.id.clone(), pause_id.clone());
-                        (Started::Pause { call_id, pause_id, is_async }, Some(id))
+            Begun::Pauses { call, fingerprint, answer } => {
+                let answered = self.pause_before(call, fingerprint).await;
+                // Nobody waits for it, as a rule.
+                answer.send_replace(Some(answered.0.clone()));
+                answered
+            }
+            Begun::Again { call, fingerprint, mut answer } => {
+                let first = answer.wait_for(Option::is_some).await.ok().and_then(|it| it.clone());
+                match first {
+                    Some(answer) => (answer, Vec::new()),
+                    // Whoever sent it first went away before it paused.
+                    None => {
+                        let begun = self.live().about_to_pause(call, fingerprint);
+                        return Box::pin(self.go_on(begun)).await;
                     }
-                    None => (state.unpaused(&call), None),
-                };
-                let abandoned = state.fly(call, fingerprint, answer.clone(), pause);
-                (answer, abandoned)
+                }
             }
         };
         self.record_abandoned(abandoned, "more calls are under way than are kept").await;
         answer
+    }
+
+    /// The call pauses before it runs, unless there is no room for that.
+    async fn pause_before(&self, call: Arc<Call>, fingerprint: u64) -> (Started, Vec<Arc<Call>>) {
+        let paused = self.pause(&call, Moment::Before, Vec::new()).await;
+        let mut live = self.live();
+        live.flights.pausing.remove(&fingerprint);
+        let (answer, pause) = match paused {
+            Some(PausedAfter { pause_id, is_async }) => {
+                let (call_id, id) = (call.id.clone(), pause_id.clone());
+                (Started::Pause { call_id, pause_id, is_async }, Some(id))
+            }
+            None => (live.unpaused(&call), None),
+        };
+        let abandoned = live.fly(call, Some(fingerprint), answer.clone(), pause);
+        (answer, abandoned)
     }
 
     /// References to values that are neither sent nor known here, in the order of the call.
@@ -161,11 +199,11 @@ impl Callpoints {
         let carried =
             |cid: &String| start.items().any(|it| it.has_data() && it.cid.as_ref() == Some(cid));
         let mut unknown: Vec<String> = Vec::new();
-        let mut state = self.state();
+        let mut live = self.live();
         let now = era(clock::now());
         for item in start.items().filter(|item| !item.has_data()) {
             let Some(cid) = &item.cid else { continue };
-            let known = Cid::parse(cid).is_some_and(|cid| state.known.using(&cid, now).is_some());
+            let known = Cid::parse(cid).is_some_and(|cid| live.known.using(&cid, now).is_some());
             if !known && !unknown.contains(cid) && !carried(cid) {
                 unknown.push(cid.clone());
             }
@@ -187,13 +225,13 @@ impl Callpoints {
             tracing::warn!(%error, "values could not be looked up");
             Values::new()
         });
-        let mut state = self.state();
+        let mut live = self.live();
         // Their era is not known here; the first use tells the store.
         let before = era(clock::now()) - 1;
         for (cid, value) in &found {
-            state.known.add(cid, before, pretty::short(&pretty::kept(value)));
+            live.known.add(cid, before, pretty::short(&pretty::kept(value)));
         }
-        drop(state);
+        drop(live);
         found
     }
 
@@ -213,7 +251,7 @@ impl Callpoints {
         }
     }
 
-    async fn answer(&self, ended: Ended) -> Result<Option<PausedAfter>, Refused> {
+    pub(super) async fn answer(&self, ended: Ended) -> Result<Option<PausedAfter>, Refused> {
         match ended {
             Ended::Answered(answer) => answer,
             Ended::Pauses { call, moment, sessions } => {
@@ -226,16 +264,16 @@ impl Callpoints {
     fn end(&self, complete: &Complete, mut looked: Looked) -> Ended {
         self.show(&mut looked.found);
         let mut bring = Bring::default();
-        let mut state = self.state();
-        let found = state.keep(looked.found, &mut bring);
+        let mut live = self.live();
+        let found = live.keep(looked.found, &mut bring);
         if let Some(bad) = looked.bad {
             self.recorder.add(bring);
             return Ended::Answered(Err(bad.into()));
         }
-        let Some(flight) = state.land(&complete.call_id) else {
+        let Some(flight) = live.land(&complete.call_id) else {
             // Unknown, or ended before: nothing is recorded, and a pause is waited for again.
-            let already = state.pauses.after(&complete.call_id);
-            state.loose_ends(complete, found, &mut bring);
+            let already = live.pauses.after(&complete.call_id);
+            live.loose_ends(complete, found, &mut bring);
             self.recorder.add(bring);
             return Ended::Answered(Ok(already));
         };
@@ -244,18 +282,30 @@ impl Callpoints {
         let why = complete.action_error.as_deref();
         call.verdict = flight.verdict.map(|verdict| Box::new(verdict.undone(why)));
         let sessions = flight.repl_sessions;
-        state.end(&mut call, complete, found, sessions.clone(), &mut bring);
-        let failed = complete.is_exception();
+        live.end(&mut call, complete, found, sessions.clone(), &mut bring);
+        self.conclude(live, call, was_paused, sessions, bring)
+    }
+
+    /// A call whose end is known is recorded; it may pause once more.
+    pub(super) fn conclude(
+        &self,
+        live: MutexGuard<'_, Live>,
+        call: Call,
+        was_paused: bool,
+        sessions: Vec<String>,
+        bring: Bring,
+    ) -> Ended {
+        let failed = call.end.as_ref().is_some_and(|end| end.failed);
         let moment = if failed { Moment::AfterException } else { Moment::AfterSuccess };
-        let pauses = state.config.pauses(&call.name, moment);
+        let pauses = live.config.pauses(&call.name, moment);
         // What is known by now can be asked for by others; the record is this request's own.
         self.recorder.add(bring);
-        drop(state);
+        drop(live);
         self.moved.notify_waiters();
         let paused = pauses.then(|| Arc::new(call.clone()));
         let mut bring = Bring::default();
         end_snapshots(&call, &mut bring);
-        self.write_down(call, "call", was_paused || pauses, bring);
+        self.write_down(call, was_paused || pauses, bring);
         match paused {
             Some(call) => Ended::Pauses { call, moment, sessions },
             None => Ended::Answered(Ok(None)),
@@ -263,15 +313,9 @@ impl Callpoints {
     }
 
     /// A call has ended: the store keeps it, and whoever listens hears of it.
-    pub(super) fn write_down(
-        &self,
-        call: Call,
-        kind: &'static str,
-        was_paused: bool,
-        mut bring: Bring,
-    ) {
+    pub(super) fn write_down(&self, call: Call, was_paused: bool, mut bring: Bring) {
         let told = self.teller.completed(&call, was_paused);
-        bring.calls.push(call.into_row(kind));
+        bring.calls.push(call.into_row());
         self.recorder.add(bring);
         // Only now: whoever hears of it finds it.
         if told.is_some() {
@@ -284,6 +328,11 @@ impl Callpoints {
         if calls.is_empty() {
             return;
         }
+        self.recorder.keep_up().await;
+        self.give_up_calls(calls, why);
+    }
+
+    pub(super) fn give_up_calls(&self, calls: Vec<Arc<Call>>, why: &str) {
         tracing::debug!(calls = calls.len(), why, "calls were given up");
         let mut bring = Bring::default();
         for call in calls {
@@ -296,8 +345,29 @@ impl Callpoints {
                 exception_type: Some("abandoned".to_owned()),
                 ..End::default()
             });
-            bring.calls.push(call.into_row("call"));
+            bring.calls.push(call.into_row());
         }
-        self.recorder.bring(bring).await;
+        self.recorder.add(bring);
     }
 }
+
+impl Live {
+    /// The pause is made without the lock: meanwhile the same request may come again.
+    fn about_to_pause(&mut self, call: Arc<Call>, fingerprint: u64) -> Begun {
+        if let Some(answer) = self.flights.pausing.get(&fingerprint) {
+            // Given up by whoever sent it first, it is this one's now.
+            if answer.has_changed().is_ok() {
+                return Begun::Again { call, fingerprint, answer: answer.clone() };
+            }
+        }
+        let (answer, coming) = watch::channel(None);
+        if self.flights.pausing.len() >= limits::PAUSES {
+            self.flights.pausing.retain(|_, answer| answer.has_changed().is_ok());
+        }
+        self.flights.pausing.insert(fingerprint, coming);
+        Begun::Pauses { call, fingerprint, answer }
+    }
+}
+
+#[cfg(test)]
+mod tests;

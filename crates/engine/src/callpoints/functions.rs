@@ -7,14 +7,16 @@ use holdpoint_store::{CallpointRow, Change, FunctionRow, Kept};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Callpoints, State,
+    Callpoints,
     behavior::{Behavior, Moment, pauses},
-    call::Call,
-    clock,
-    recorder::Bring,
-    value::Format,
 };
-use crate::{event::Event, limits};
+use crate::{
+    actor::Actor,
+    calls::{call::Call, clock, value::Format},
+    event::Event,
+    limits,
+    records::recorder::Bring,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callpoint {
@@ -61,11 +63,12 @@ pub(super) enum Replacing {
     },
 }
 
-/// The answer to a watcher.
+/// How things stand, to a watcher.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Watched {
     pub version: u64,
-    pub json: Value,
+    pub default: Behavior,
+    pub callpoints: BTreeMap<String, Callpoint>,
 }
 
 impl Default for Config {
@@ -150,10 +153,15 @@ fn truthy(value: &Value) -> bool {
 
 impl Callpoints {
     /// Adds a callpoint; one that is there keeps what it has, but for `before` if that is given.
-    pub async fn add(&self, name: &str, before: Option<Behavior>) -> Result<(), NoChange> {
+    pub async fn add(
+        &self,
+        name: &str,
+        before: Option<Behavior>,
+        by: &Actor,
+    ) -> Result<(), NoChange> {
         let changed = {
-            let mut state = self.state();
-            let points = &mut state.config.points;
+            let mut live = self.live();
+            let points = &mut live.config.points;
             if points.len() >= limits::CALLPOINTS && !points.contains_key(name) {
                 return Err(NoChange::Full);
             }
@@ -164,27 +172,37 @@ impl Callpoints {
             is_new || behaves
         };
         if changed {
-            self.changed(name, "added").await;
+            self.changed(name, "added", by).await;
         }
         Ok(())
     }
 
     /// Says whether there was one.
-    pub async fn remove(&self, name: &str) -> bool {
-        let there = self.state().config.points.remove(name).is_some();
+    pub async fn remove(&self, name: &str, by: &Actor) -> bool {
+        let there = self.live().config.points.remove(name).is_some();
         if there {
-            self.tell_change(name, "removed");
+            self.tell_change(name, "removed", by);
             self.keep(Change::Removed(name.to_owned())).await;
         }
         there
     }
 
-    pub async fn set_before(&self, name: &str, behavior: Behavior) -> Result<(), NoChange> {
-        self.edit(name, "behavior", |point| point.before = behavior).await
+    pub async fn set_before(
+        &self,
+        name: &str,
+        behavior: Behavior,
+        by: &Actor,
+    ) -> Result<(), NoChange> {
+        self.edit(name, "behavior", by, |point| point.before = behavior).await
     }
 
-    pub async fn set_after(&self, name: &str, behavior: Behavior) -> Result<(), NoChange> {
-        self.edit(name, "after_behavior", |point| point.after = behavior).await
+    pub async fn set_after(
+        &self,
+        name: &str,
+        behavior: Behavior,
+        by: &Actor,
+    ) -> Result<(), NoChange> {
+        self.edit(name, "after_behavior", by, |point| point.after = behavior).await
     }
 
     /// `None`, the empty name and the function's own name clear it.
@@ -192,26 +210,27 @@ impl Callpoints {
         &self,
         name: &str,
         replacement: Option<&str>,
+        by: &Actor,
     ) -> Result<(), NoChange> {
         let wanted = replacement.filter(|it| !it.is_empty() && *it != name).map(str::to_owned);
         if let Some(wanted) = &wanted
-            && !self.state().config.same_signature(name, wanted)
+            && !self.live().config.same_signature(name, wanted)
         {
             return Err(NoChange::SignatureMismatch);
         }
-        self.edit(name, "replacement", |point| point.replacement = wanted).await
+        self.edit(name, "replacement", by, |point| point.replacement = wanted).await
     }
 
     /// Whether one function may stand for the other: both are known, with equal signatures.
     pub fn fits(&self, name: &str, replacement: &str) -> bool {
         let clears = replacement.is_empty() || replacement == name;
-        clears || self.state().config.same_signature(name, replacement)
+        clears || self.live().config.same_signature(name, replacement)
     }
 
     /// When a call of this function pauses, as things stand: in words.
     pub fn pauses_in_words(&self, name: &str) -> String {
-        let state = self.state();
-        let pauses = |moment| state.config.pauses(name, moment);
+        let live = self.live();
+        let pauses = |moment| live.config.pauses(name, moment);
         let moments = [
             (pauses(Moment::Before), "before"),
             (pauses(Moment::AfterSuccess), "after"),
@@ -219,7 +238,7 @@ impl Callpoints {
         ];
         let when: Vec<&str> = moments.iter().filter(|it| it.0).map(|it| it.1).collect();
         match when.as_slice() {
-            [] => format!("never; the default is {}", state.config.default.as_str()),
+            [] => format!("never; the default is {}", live.config.default.as_str()),
             when => when.join(", "),
         }
     }
@@ -228,39 +247,40 @@ impl Callpoints {
         &self,
         name: &str,
         what: &'static str,
+        by: &Actor,
         change: impl FnOnce(&mut Callpoint),
     ) -> Result<(), NoChange> {
         let changed = {
-            let mut state = self.state();
-            let point = state.config.points.get_mut(name).ok_or(NoChange::NotFound)?;
+            let mut live = self.live();
+            let point = live.config.points.get_mut(name).ok_or(NoChange::NotFound)?;
             let was = point.clone();
             change(point);
             *point != was
         };
         if changed {
-            self.changed(name, what).await;
+            self.changed(name, what, by).await;
         }
         Ok(())
     }
 
     pub fn default_behavior(&self) -> Behavior {
-        self.state().config.default
+        self.live().config.default
     }
 
-    pub async fn set_default_behavior(&self, behavior: Behavior) {
-        let was = std::mem::replace(&mut self.state().config.default, behavior);
+    pub async fn set_default_behavior(&self, behavior: Behavior, by: &Actor) {
+        let was = std::mem::replace(&mut self.live().config.default, behavior);
         if was == behavior {
             return;
         }
-        self.tell_change("", "default_behavior");
+        self.tell_change("", "default_behavior", by);
         self.keep(Change::DefaultBehavior(behavior.as_str().to_owned())).await;
     }
 
-    /// An app has this function. What it does not say keeps what is known (B31).
+    /// An app has this function. What it does not say keeps what is known.
     pub async fn register(&self, name: &str, signature: &Value, metadata: Value) {
         let row = {
-            let mut state = self.state();
-            let functions = &mut state.config.functions;
+            let mut live = self.live();
+            let functions = &mut live.config.functions;
             if functions.len() >= limits::FUNCTIONS && !functions.contains_key(name) {
                 tracing::warn!(name, "a function more than are kept");
                 return;
@@ -288,8 +308,8 @@ impl Callpoints {
     /// Notes in which app a function was registered last.
     pub(super) async fn registered_in(&self, name: &str, process: &str) {
         let row = {
-            let mut state = self.state();
-            let functions = &mut state.config.functions;
+            let mut live = self.live();
+            let functions = &mut live.config.functions;
             if functions.len() >= limits::FUNCTIONS && !functions.contains_key(name) {
                 return;
             }
@@ -326,12 +346,12 @@ impl Callpoints {
     }
 
     pub fn callpoints(&self) -> BTreeMap<String, Callpoint> {
-        self.state().config.points.clone()
+        self.live().config.points.clone()
     }
 
     /// Every function with what is known of it, by name; also names that only have metadata.
     pub fn functions(&self) -> BTreeMap<String, Function> {
-        self.state().config.functions.clone()
+        self.live().config.functions.clone()
     }
 
     /// The callpoints as apps watch them: at once when they are not at `version`, else when they change
@@ -348,32 +368,15 @@ impl Callpoints {
                 () = tokio::time::sleep(wait) => {}
             }
         }
-        let state = self.state();
+        let live = self.live();
         let version = *self.version.borrow();
-        Watched { version, json: self.watched(&state, version) }
+        let (default, callpoints) = (live.config.default, live.config.points.clone());
+        Watched { version, default, callpoints }
     }
 
-    fn watched(&self, state: &State, version: u64) -> Value {
-        let point = |(name, point): (&String, &Callpoint)| {
-            let row = json!({
-                "before": point.before.as_str(),
-                "after": point.after.as_str(),
-                "replacement": point.replacement,
-            });
-            (name.clone(), row)
-        };
-        let points: Map<String, Value> = state.config.points.iter().map(point).collect();
-        json!({
-            "version": version,
-            "server": self.server,
-            "default_behavior": state.config.default.as_str(),
-            "callpoints": points,
-        })
-    }
-
-    async fn changed(&self, name: &str, what: &'static str) {
-        self.tell_change(name, what);
-        let row = self.state().config.points.get(name).map(|point| CallpointRow {
+    async fn changed(&self, name: &str, what: &'static str, by: &Actor) {
+        self.tell_change(name, what, by);
+        let row = self.live().config.points.get(name).map(|point| CallpointRow {
             name: name.to_owned(),
             before: point.before.as_str().to_owned(),
             after: point.after.as_str().to_owned(),
@@ -384,9 +387,10 @@ impl Callpoints {
         }
     }
 
-    fn tell_change(&self, name: &str, what: &'static str) {
+    fn tell_change(&self, name: &str, what: &'static str, by: &Actor) {
         self.version.send_modify(|version| *version += 1);
-        self.log.append(Event::CallpointChanged { function_name: name.to_owned(), change: what });
+        let (function_name, by) = (name.to_owned(), by.clone());
+        self.log.append(Event::CallpointChanged { function_name, change: what, by });
     }
 }
 

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn cid(number: u64) -> Cid {
-        super::super::value::cid_of(&number.to_be_bytes())
+        crate::calls::value::cid_of(&number.to_be_bytes())
     }
 
     #[test]

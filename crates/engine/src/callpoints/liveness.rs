@@ -12,8 +12,12 @@ use std::{
 use holdpoint_store::Retention;
 use tokio::task::JoinHandle;
 
-use super::{Callpoints, call::Call, clock, paused::Pause};
-use crate::{event::Event, limits};
+use super::{Callpoints, paused::Pause};
+use crate::{
+    calls::{call::Call, clock},
+    event::Event,
+    limits,
+};
 
 /// Ends with the callpoints.
 pub(super) fn watch(callpoints: Weak<Callpoints>) -> JoinHandle<()> {
@@ -41,34 +45,34 @@ pub(super) fn retain(callpoints: Weak<Callpoints>, keep: Retention) -> JoinHandl
 
 impl Callpoints {
     async fn drop_the_dead(&self) {
-        let silent = self.state().silent(limits::SILENCE);
+        let silent = self.live().silent(limits::SILENCE);
         for (id, call) in silent {
-            if self.state().has_ended(&call) {
-                let why = format!("its process {} has ended", call.pid);
+            if self.live().has_ended(&call) {
+                let why = format!("its process {} has ended", call.pid.unwrap_or_default());
                 self.give_up(&id, &call.name, why).await;
             }
         }
-        let silent = self.state().silent(limits::SILENCE_MAX);
+        let silent = self.live().silent(limits::SILENCE_MAX);
         for (id, call) in silent {
             let silence = limits::SILENCE_MAX.as_secs();
             self.give_up(&id, &call.name, format!("its app was silent for {silence} s")).await;
         }
-        let gone = self.state().flights_of_the_dead();
+        let gone = self.live().flights_of_the_dead();
         self.record_abandoned(gone, "the process has ended").await;
     }
 
     async fn give_up(&self, id: &str, name: &str, why: String) {
-        let lost = self.state().pauses.lose(id);
+        let lost = self.live().pauses.lose(id);
         let Some(_call) = lost else { return };
-        self.close_sessions_of(id).await;
+        self.repl.close_all_of(id).await;
         let (pause_id, method_name) = (id.to_owned(), name.to_owned());
         self.log.append(Event::CallLost { pause_id, method_name, why });
     }
 
     /// Drops what is too old or too much.
     async fn prune(self: Arc<Self>, keep: Retention) {
-        let floor = |era| self.state().known.raise_floor(era);
-        match self.store.prune(keep, clock::now(), floor).await {
+        let floor = |era| self.live().known.raise_floor(era);
+        match self.store.prune(keep, clock::now(), &floor).await {
             Ok(done) if done.calls + done.values > 0 => {
                 tracing::info!(calls = done.calls, values = done.values, "old calls were dropped");
             }
@@ -78,7 +82,7 @@ impl Callpoints {
     }
 }
 
-impl super::State {
+impl super::Live {
     /// Calls under way for a while whose process is not there any more.
     fn flights_of_the_dead(&mut self) -> Vec<Arc<Call>> {
         let flights = self.flights.calls.values();
@@ -100,7 +104,7 @@ impl super::State {
     fn has_ended(&self, call: &Call) -> bool {
         let silence = limits::SILENCE.as_secs_f64();
         self.apps.get(&call.process).is_some_and(|met| {
-            met.is_here && clock::now() - met.heard > silence && is_gone(call.pid)
+            met.is_here && clock::now() - met.heard > silence && call.pid.is_some_and(is_gone)
         })
     }
 }

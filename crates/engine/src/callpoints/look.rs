@@ -3,11 +3,15 @@
 //! What is large is looked at aside. How a value is shown matters only if it is new, and is found out
 //! before anybody is kept waiting for the books.
 
-use super::{
-    Callpoints, pretty,
-    value::{BadItem, Checked, Item},
+use super::Callpoints;
+use crate::{
+    aside::aside,
+    calls::{
+        pretty,
+        value::{BadItem, Checked, Item},
+    },
+    limits,
 };
-use crate::{aside::aside, limits};
 
 /// Items that were looked at, in their order.
 pub(super) struct Looked {
@@ -25,8 +29,8 @@ impl Callpoints {
     /// Shows those that nobody sent before.
     pub(super) fn show(&self, found: &mut [Found]) {
         let new: Vec<bool> = {
-            let state = self.state();
-            found.iter().map(|it| it.shown.is_none() && !state.known.has(&it.checked.cid)).collect()
+            let live = self.live();
+            found.iter().map(|it| it.shown.is_none() && !live.known.has(&it.checked.cid)).collect()
         };
         for (found, _) in found.iter_mut().zip(new).filter(|(_, new)| *new) {
             found.shown = Some(pretty::of(found.checked.format, &found.checked.bytes));

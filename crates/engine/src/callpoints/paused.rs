@@ -10,23 +10,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::{
-    Callpoints, State,
-    behavior::Moment,
-    call::{Call, Values},
-    clock,
-    decision::Decision,
-    flow::PausedAfter,
-    functions::Replacing,
-    name::NoValue,
-    repl::Queued,
-    value::Format,
-    verdict::Verdict,
+use super::{Callpoints, Live, behavior::Moment, decision::Action, flow::PausedAfter};
+use crate::{
+    calls::{
+        call::{Call, Values},
+        clock,
+        seen::Seen,
+        value::Format,
+    },
+    event::Event,
+    limits,
 };
-use crate::{event::Event, limits};
 
 #[derive(Default)]
 pub(super) struct Pauses {
@@ -49,19 +45,35 @@ pub(super) struct Pause {
     pub(super) moment: Moment,
     pub(super) paused_at: f64,
     pub(super) born: Instant,
-    /// The wire's `call_data`, made once.
-    pub(super) data: Value,
+    /// How the call is shown, made once.
+    pub(super) seen: Arc<Seen>,
     pub(super) is_async: bool,
     /// When the app last asked, and how many of its polls are held now.
     pub(super) polled: Option<Instant>,
     pub(super) open: usize,
     changed: watch::Sender<()>,
-    pub(super) evals: VecDeque<Queued>,
     pub(super) sessions: Vec<String>,
 }
 
+/// A paused call, as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paused {
+    pub id: String,
+    pub seen: Arc<Seen>,
+    pub moment: Moment,
+    /// Seconds since 1970.
+    pub paused_at: f64,
+    pub repl_sessions: Vec<String>,
+    /// Whoever asked is there.
+    pub is_waiting: bool,
+    /// It went on with its exception: nothing waits here.
+    pub is_post_mortem: bool,
+    /// How long ago it was heard of.
+    pub silence: Duration,
+}
+
 struct Decided {
-    action: Value,
+    action: Action,
     at: Instant,
     /// The app has it.
     fetched: bool,
@@ -69,35 +81,15 @@ struct Decided {
 
 /// A pause whose app is there, and the call that it was before, which goes on by it.
 pub(super) struct Waiting {
-    id: String,
-    before: Option<String>,
+    pub(super) id: String,
+    pub(super) before: Option<String>,
 }
 
 /// What a poll hears.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Polled {
     Waiting,
-    Ready(Value),
-}
-
-/// What became of a wish to go on.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Resumed {
-    Done {
-        action: String,
-        /// What is to be said beside it: the wish came too late, or cannot be carried out.
-        warning: Option<String>,
-    },
-    NotFound,
-    Already,
-    /// The action is none that there is.
-    NoSuchAction,
-    /// It names a value by a CID that names none.
-    NoSuchValue(NoValue),
-    /// The app has no such function, and would raise; those that it has.
-    NoSuchFunction {
-        known: Vec<String>,
-    },
+    Ready(Action),
 }
 
 impl Pause {
@@ -108,7 +100,7 @@ impl Pause {
         self.open > 0 || (!self.is_post_mortem() && asked.elapsed() < patience)
     }
 
-    /// The exception went on its way: existing clients do not wait after one (B3).
+    /// The exception went on its way: existing clients do not wait after one.
     pub(super) fn is_post_mortem(&self) -> bool {
         self.moment == Moment::AfterException
             && self.polled.is_none()
@@ -119,19 +111,18 @@ impl Pause {
         self.changed.send_replace(());
     }
 
-    fn to_json(&self) -> Value {
-        let silent = self.polled.unwrap_or(self.born).elapsed().as_secs_f64();
-        json!({
-            "id": self.id,
-            "line": self.call.line(),
-            "call_data": self.data,
-            "paused_at": self.paused_at,
-            "repl_sessions": self.sessions,
-            "phase": if self.moment == Moment::Before { "before" } else { "after" },
-            "waiting": self.is_waiting(),
-            "post_mortem": self.is_post_mortem(),
-            "last_seen_s": if self.open > 0 { 0.0 } else { (silent * 10.0).round() / 10.0 },
-        })
+    fn shown(&self) -> Paused {
+        let silence = self.polled.unwrap_or(self.born).elapsed();
+        Paused {
+            id: self.id.clone(),
+            seen: Arc::clone(&self.seen),
+            moment: self.moment,
+            paused_at: self.paused_at,
+            repl_sessions: self.sessions.clone(),
+            is_waiting: self.is_waiting(),
+            is_post_mortem: self.is_post_mortem(),
+            silence: if self.open > 0 { Duration::ZERO } else { silence },
+        }
     }
 }
 
@@ -166,7 +157,12 @@ impl Pauses {
         self.decided.contains_key(id)
     }
 
-    fn is_over(&self, id: &str) -> bool {
+    /// Whether its app has yet to hear what was decided.
+    pub(super) fn is_unfetched(&self, id: &str) -> bool {
+        self.decided.get(id).is_some_and(|decided| !decided.fetched)
+    }
+
+    pub(super) fn is_over(&self, id: &str) -> bool {
         self.is_decided(id) || self.over.iter().any(|over| over == id)
     }
 
@@ -217,7 +213,21 @@ impl Pauses {
         }
     }
 
-    fn decide(&mut self, id: &str, action: Value) -> Option<Pause> {
+    /// Somebody in this process waits for it: hears of every change, and is there until then.
+    pub(super) fn hold(&mut self, id: &str) -> Option<watch::Receiver<()>> {
+        let pause = self.paused.get_mut(id)?;
+        pause.open += 1;
+        Some(pause.changed.subscribe())
+    }
+
+    /// What was decided; that it was is known from then on.
+    pub(super) fn take_decision(&mut self, id: &str) -> Option<Action> {
+        let action = self.decided.get(id).map(|decided| decided.action.clone())?;
+        self.forget(id);
+        Some(action)
+    }
+
+    pub(super) fn decide(&mut self, id: &str, action: Action) -> Option<Pause> {
         let pause = self.paused.remove(id)?;
         self.decided.insert(id.to_owned(), Decided { action, at: Instant::now(), fetched: false });
         if self.decided.len() > limits::DECIDED {
@@ -235,9 +245,9 @@ struct Held<'c> {
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        let mut state = self.callpoints.state();
-        state.pauses.held = state.pauses.held.saturating_sub(1);
-        if let Some(pause) = state.pauses.get_mut(self.id) {
+        let mut live = self.callpoints.live();
+        live.pauses.held = live.pauses.held.saturating_sub(1);
+        if let Some(pause) = live.pauses.get_mut(self.id) {
             pause.open = pause.open.saturating_sub(1);
             pause.polled = Some(Instant::now());
         }
@@ -254,44 +264,38 @@ impl Callpoints {
     ) -> Option<PausedAfter> {
         let values = self.values_of(call).await;
         let is_async = call.origin.is_async || looks_async(call, &values);
-        let mut data = call.data(&values);
-        if moment != Moment::Before {
-            data.extend(call.outcome(&values));
-        }
-        let reason = if moment == Moment::AfterException { "exception" } else { "breakpoint" };
-        data.insert("pause_reason".to_owned(), json!(reason));
-        let mut state = self.state();
+        let seen = Arc::new(Seen::of(Arc::clone(call), &values));
+        let mut live = self.live();
         if self.leaving.load(Relaxed) {
             return None;
         }
-        if state.pauses.len() >= limits::PAUSES {
+        if live.pauses.len() >= limits::PAUSES {
             tracing::warn!(name = call.name, "a call goes on: too many are paused already");
             return None;
         }
         let id = uuid::Uuid::new_v4().to_string();
         let paused_at = clock::now();
-        state.pauses.order += 1;
+        live.pauses.order += 1;
         let pause = Pause {
             id: id.clone(),
-            order: state.pauses.order,
+            order: live.pauses.order,
             call: Arc::clone(call),
             moment,
             paused_at,
             born: Instant::now(),
-            data: Value::Object(data),
+            seen,
             is_async,
             polled: None,
             open: 0,
             changed: watch::Sender::new(()),
-            evals: VecDeque::new(),
             sessions,
         };
-        state.pauses.paused.insert(id.clone(), pause);
-        drop(state);
+        live.pauses.paused.insert(id.clone(), pause);
+        drop(live);
         self.log.append(Event::CallPaused {
             pause_id: id.clone(),
             method_name: call.name.clone(),
-            pause_reason: reason,
+            pause_reason: moment.reason(),
             paused_at,
             call_id: call.id.clone(),
             line: call.line(),
@@ -311,7 +315,7 @@ impl Callpoints {
         let Some((held, deadline)) = self.begin_poll(id, hold) else {
             return self.look(id, Instant::now()).unwrap_or(Polled::Waiting);
         };
-        let changed = self.state().pauses.get(id).map(|pause| pause.changed.subscribe());
+        let changed = self.live().pauses.get(id).map(|pause| pause.changed.subscribe());
         let Some(mut changed) = changed else {
             return self.look(id, deadline).unwrap_or(Polled::Waiting);
         };
@@ -336,10 +340,10 @@ impl Callpoints {
         id: &'c str,
         hold: Option<Duration>,
     ) -> Option<(Held<'c>, Instant)> {
-        let mut state = self.state();
-        state.pauses.find_again(id);
-        let room = state.pauses.held < limits::HELD_POLLS;
-        let pause = state.pauses.get_mut(id)?;
+        let mut live = self.live();
+        live.pauses.find_again(id);
+        let room = live.pauses.held < limits::HELD_POLLS;
+        let pause = live.pauses.get_mut(id)?;
         pause.polled = Some(Instant::now());
         let usual = match (pause.is_async, pause.call.format) {
             (true, Format::Dill) => Duration::ZERO,
@@ -351,138 +355,37 @@ impl Callpoints {
             return None;
         }
         pause.open += 1;
-        state.pauses.held += 1;
+        live.pauses.held += 1;
         Some((Held { callpoints: self, id }, Instant::now() + hold))
     }
 
     /// The answer to a poll, if there is one by now.
     fn look(&self, id: &str, deadline: Instant) -> Option<Polled> {
-        let mut state = self.state();
-        if let Some(decided) = state.pauses.decided.get_mut(id) {
+        let mut live = self.live();
+        if let Some(decided) = live.pauses.decided.get_mut(id) {
             decided.fetched = true;
             self.moved.notify_waiters();
             return Some(Polled::Ready(decided.action.clone()));
         }
-        let Some(pause) = state.pauses.get_mut(id) else {
-            // Of an earlier server, or given up: nobody will ever decide (B12).
-            return Some(Polled::Ready(json!({ "action": "continue" })));
-        };
-        let announce = pause.evals.iter_mut().any(Queued::announce);
-        (announce || Instant::now() >= deadline).then_some(Polled::Waiting)
-    }
-
-    /// Decides about a paused call.
-    pub async fn resume(&self, id: &str, decision: &Decision) -> Resumed {
-        let found = self.state().pauses.get(id).map(|it| (Arc::clone(&it.call), it.moment));
-        let Some((call, moment)) = found else { return self.unresumed(id) };
-        let decision = &match self.with_whole_cids(decision).await {
-            Ok(decision) => decision,
-            Err(no) => return Resumed::NoSuchValue(no),
-        };
-        let mut warning = None;
-        if let (Some(wanted), Moment::Before) = (&decision.replacement_function, moment) {
-            match self.state().config.replacing(wanted, &call) {
-                Replacing::Known => {}
-                Replacing::Unknown { app_does } => warning = Some(app_does),
-                Replacing::Raises { known } => return Resumed::NoSuchFunction { known },
-            }
+        if live.pauses.get(id).is_none() {
+            // Of an earlier server, or given up: nobody will ever decide.
+            return Some(Polled::Ready(Action::Continue));
         }
-        let values = match decision.needs_values(&call) {
-            true => self.full_values(&call).await,
-            false => Values::new(),
-        };
-        let Some(action) = decision.action(&call, moment, &values) else {
-            return Resumed::NoSuchAction;
-        };
-        let word = action.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let verdict = Verdict::of(decision, &word);
-        let Some(pause) = self.state().decide(id, action, verdict) else {
-            return self.unresumed(id);
-        };
-        self.after_decision(&pause, &word).await;
-        let late = decision.changes() && word == "continue";
-        let too_late =
-            "the call had run already: it goes on with its own outcome, and nothing was changed";
-        let warning = if late { Some(too_late.to_owned()) } else { warning };
-        Resumed::Done { action: word, warning }
+        drop(live);
+        (self.repl.announces(id) || Instant::now() >= deadline).then_some(Polled::Waiting)
     }
 
-    fn unresumed(&self, id: &str) -> Resumed {
-        if self.state().pauses.is_over(id) { Resumed::Already } else { Resumed::NotFound }
+    /// Every paused call, oldest first.
+    pub fn paused(&self) -> Vec<Paused> {
+        self.live().pauses.oldest_first().into_iter().map(Pause::shown).collect()
     }
 
-    async fn after_decision(&self, pause: &Pause, word: &str) {
-        self.log.append(Event::CallResumed {
-            pause_id: pause.id.clone(),
-            method_name: pause.call.name.clone(),
-            action: word.to_owned(),
-        });
-        pause.wake();
-        self.close_sessions_of(&pause.id).await;
-    }
-
-    /// Goes on without a decision, because there will be none.
-    pub(super) fn release(&self, id: &str, why: &'static str) {
-        let go_on = json!({ "action": "continue" });
-        let verdict = Verdict::of(&Decision::default(), "continue");
-        let released = self.state().decide(id, go_on, verdict);
-        if let Some(pause) = released {
-            tracing::info!(name = pause.call.name, why, "a paused call goes on");
-            pause.wake();
-        }
-    }
-
-    /// Returns when these have heard that they go on, and told how their calls ended.
-    pub(super) async fn see_off(&self, mut waiting: Vec<Waiting>) {
-        loop {
-            let moved = self.moved.notified();
-            {
-                let state = self.state();
-                waiting.retain(|it| match &it.before {
-                    Some(call) => state.flights.calls.contains_key(call),
-                    None => state.pauses.decided.get(&it.id).is_some_and(|it| !it.fetched),
-                });
-            }
-            if waiting.is_empty() {
-                return;
-            }
-            moved.await;
-        }
-    }
-
-    /// Data and all, for apps that need the data again.
-    async fn full_values(&self, call: &Call) -> Values {
-        self.recorder.settle().await;
-        let mut values = Values::new();
-        for cid in &call.cids {
-            if let Ok(Some(value)) = self.store.value(*cid).await {
-                values.insert(*cid, value);
-            }
-        }
-        values
-    }
-
-    /// Every paused call as the wire has it, oldest first.
-    pub fn paused(&self) -> Vec<Value> {
-        self.state().pauses.oldest_first().into_iter().map(Pause::to_json).collect()
-    }
-
-    pub fn paused_one(&self, id: &str) -> Option<Value> {
-        self.state().pauses.get(id).map(Pause::to_json)
+    pub fn paused_one(&self, id: &str) -> Option<Paused> {
+        self.live().pauses.get(id).map(Pause::shown)
     }
 }
 
-impl State {
-    /// Decides, and lets the call know which sessions looked into it.
-    fn decide(&mut self, id: &str, action: Value, verdict: Verdict) -> Option<Pause> {
-        let pause = self.pauses.decide(id, action)?;
-        if let Some(flight) = self.flights.calls.get_mut(&pause.call.id) {
-            flight.verdict = Some(verdict);
-            flight.repl_sessions.extend(pause.sessions.iter().cloned());
-        }
-        Some(pause)
-    }
-
+impl Live {
     /// The paused calls whose app has not been heard of for longer than `silence`.
     pub(super) fn silent(&self, silence: Duration) -> Vec<(String, Arc<Call>)> {
         let quiet = |pause: &&Pause| {
@@ -493,7 +396,7 @@ impl State {
     }
 }
 
-/// Whether the polls of this call would hold up an event loop: the public client says so only by
+/// Whether the polls of this call would hold up an event loop: the cideldill client says so only by
 /// where it was called from, and by the signature of its helper.
 fn looks_async(call: &Call, values: &Values) -> bool {
     let helper = call.signature.as_str().is_some_and(|it| it.contains("*call_args: 'Any'"));

@@ -8,8 +8,7 @@ use std::{
 
 use holdpoint_store::Cid;
 
-use super::value::cid_of;
-use crate::limits;
+use crate::{calls::value::cid_of, limits};
 
 #[derive(Default)]
 pub(super) struct Stacks {

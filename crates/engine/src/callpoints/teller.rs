@@ -11,8 +11,7 @@ use std::{
 
 use tokio::task::JoinHandle;
 
-use super::call::Call;
-use crate::{event::Event, limits, log::Log};
+use crate::{calls::call::Call, event::Event, limits, log::Log};
 
 pub(super) struct Teller(Arc<Inner>);
 

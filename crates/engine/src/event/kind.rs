@@ -17,6 +17,7 @@ pub enum Kind {
     ThreadStarted,
     ThreadEnded,
     Output,
+    BreakpointChanged,
     BreakpointBound,
     BreakpointUnbound,
     TracepointHit,
@@ -57,6 +58,7 @@ impl Kind {
         Kind::ThreadStarted,
         Kind::ThreadEnded,
         Kind::Output,
+        Kind::BreakpointChanged,
         Kind::BreakpointBound,
         Kind::BreakpointUnbound,
         Kind::TracepointHit,
@@ -94,6 +96,7 @@ impl Kind {
             Kind::ThreadStarted => "thread_started",
             Kind::ThreadEnded => "thread_ended",
             Kind::Output => "output",
+            Kind::BreakpointChanged => "breakpoint_changed",
             Kind::BreakpointBound => "breakpoint_bound",
             Kind::BreakpointUnbound => "breakpoint_unbound",
             Kind::TracepointHit => "tracepoint_hit",
@@ -117,6 +120,7 @@ impl Kind {
 mod tests {
     use super::*;
     use crate::{
+        actor::Actor,
         event::{BoundAt, Event, StoppedAt, TraceHit},
         ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
         nouns::{Status, Stream},
@@ -164,7 +168,7 @@ mod tests {
         [
             Event::SessionStarted { session, name: "n".into(), language: "python" },
             Event::Stopped(stopped()),
-            Event::Resumed { session, was: Status::Stopped },
+            Event::Resumed { session, was: Status::Stopped, by: Some(Actor::Person) },
             Event::SessionEnded { session, exit: "exit code 0".into(), was: Status::Running },
             Event::ProcessStarted { session, process: 1, pid: None },
             Event::ProcessEnded { session, process: 1, reason: "r".into() },
@@ -188,12 +192,17 @@ mod tests {
                 call_id: text(),
                 line: text(),
             },
-            Event::CallResumed { pause_id: text(), method_name: text(), action: text() },
+            Event::CallResumed {
+                pause_id: text(),
+                method_name: text(),
+                action: text(),
+                by: Actor::Person,
+            },
             Event::CallLost { pause_id: text(), method_name: text(), why: text() },
             Event::CallCompleted { call_id: text(), method_name: text(), status: text() },
             Event::CallsCompleted { calls: 1, failed: 0, last: text() },
             Event::CallsDropped { process: text(), calls: 1 },
-            Event::CallpointChanged { function_name: text(), change: "added" },
+            Event::CallpointChanged { function_name: text(), change: "added", by: Actor::App },
             Event::FunctionRegistered { function_name: text() },
         ]
     }
@@ -208,6 +217,13 @@ mod tests {
             Event::ClientConnected { client, name: name(), transport, protocol: "p".into() },
             Event::ClientLeft { client, name: name(), transport },
             Event::Note { text: "t".into(), by: "b".into() },
+            Event::BreakpointChanged {
+                breakpoint: BreakpointId(1),
+                what: "breakpoint",
+                change: "set",
+                place: "p".into(),
+                by: Actor::Person,
+            },
         ];
         events.extend(sessions());
         events.extend(calls());

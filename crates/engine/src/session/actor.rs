@@ -115,6 +115,7 @@ impl Actor {
         let drained = self.drain(program.as_mut());
         let mut stoppers = Vec::new();
         let mut spending = self.breakpoints.spending();
+        let mut in_a_row = 0;
         loop {
             tokio::select! {
                 biased;
@@ -128,11 +129,9 @@ impl Actor {
                     None => break,
                 },
                 Some(connected) = joining.recv() => self.join(connected),
-                // Before what the processes say: a flood of hits has no end, and what callers want is sent
-                // only here.
-                Some(done) = self.beside.next() => self.done(done),
-                Ok(()) = spending.changed() => self.take_out_spent(),
-                Some((target, signal)) = self.inbox.recv() => {
+                // What passed before a stop is told before it: the stop has to wait for its stack, below.
+                Some((target, signal)) = self.inbox.recv(), if in_a_row < limits::IN_A_ROW => {
+                    in_a_row = if matches!(signal, Signal::Stopped(_)) { 0 } else { in_a_row + 1 };
                     let is_told = program.as_ref().is_none_or(Program::is_server);
                     let last = ends(target, &signal).filter(|_| is_told);
                     let is_burst = matches!(signal, Signal::Passed(_));
@@ -146,8 +145,12 @@ impl Actor {
                         tokio::task::yield_now().await;
                     }
                 }
+                Some(done) = self.beside.next() => self.done(done),
                 Some(_) = self.listening.join_next() => {}
+                Ok(()) = spending.changed() => self.take_out_spent(),
                 Some(target) = Target::due(self.look.clone()) => self.look_at(target),
+                // A flood of hits has no end, and what callers want is sent from beside: that had its turn.
+                () = std::future::ready(()), if in_a_row >= limits::IN_A_ROW => in_a_row = 0,
                 exit = ended(program.as_mut()) => {
                     self.exit = Some(exit);
                     break;

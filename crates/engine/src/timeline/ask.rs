@@ -39,7 +39,7 @@ pub enum Fact {
 
 /// The answer, in order.
 #[derive(Debug)]
-pub struct Told {
+pub struct Facts {
     pub facts: Vec<Fact>,
     /// Numbers asked for that are no longer kept.
     pub gap: Option<(Seq, Seq)>,
@@ -111,18 +111,18 @@ impl Ask {
     }
 
     /// What the ring has of it.
-    pub fn of_ring(&self, log: &Log) -> Told {
+    pub fn of_ring(&self, log: &Log) -> Facts {
         let since = match self.since {
             Some(since) => since,
             None => log.before_newest(self.limit, |record| self.accepts(record)),
         };
         let page = log.page(since, self.limit, |record| self.accepts(record));
         let facts = page.records.into_iter().map(Fact::Live).collect();
-        Told { facts, gap: page.gap, more: page.more, head: page.head, since }
+        Facts { facts, gap: page.gap, more: page.more, head: page.head, since }
     }
 
     /// The whole answer; `timeline` is where there is more than the ring has.
-    pub async fn of(&self, log: &Arc<Log>, timeline: Option<&Timeline>) -> Result<Told, Failure> {
+    pub async fn of(&self, log: &Arc<Log>, timeline: Option<&Timeline>) -> Result<Facts, Failure> {
         match (self.run, timeline) {
             (Some(run), Some(timeline)) if run != timeline.run.0 => {
                 self.of_run(timeline, RunId(run)).await
@@ -133,7 +133,7 @@ impl Ask {
         }
     }
 
-    async fn of_run(&self, timeline: &Timeline, run: RunId) -> Result<Told, Failure> {
+    async fn of_run(&self, timeline: &Timeline, run: RunId) -> Result<Facts, Failure> {
         let page = timeline.read(run, self.wanted(self.limit)).await?;
         let Some((first, last)) = page.kept else { return Err(no_run(run.0)) };
         let since = self.since.unwrap_or(Seq::START);
@@ -141,11 +141,11 @@ impl Ask {
         let gap = is_cut.then(|| (since.next(), Seq(first - 1)));
         let facts = page.events.into_iter().map(Fact::Kept).collect();
         let more = self.behind(page.more);
-        Ok(Told { facts, gap, more, head: Seq(last), since })
+        Ok(Facts { facts, gap, more, head: Seq(last), since })
     }
 
     /// The store for what the ring no longer has, the ring for the rest.
-    async fn of_both(&self, log: &Arc<Log>, timeline: &Timeline) -> Result<Told, Failure> {
+    async fn of_both(&self, log: &Arc<Log>, timeline: &Timeline) -> Result<Facts, Failure> {
         let ring = self.of_ring(log);
         let first = log.first();
         let is_lacking = match self.since {
@@ -164,7 +164,7 @@ impl Ask {
         Ok(self.joined(ring, page, first))
     }
 
-    fn joined(&self, ring: Told, page: holdpoint_store::EventsPage, first: Seq) -> Told {
+    fn joined(&self, ring: Facts, page: holdpoint_store::EventsPage, first: Seq) -> Facts {
         let asked = self.since.unwrap_or_default().next();
         let gap = match page.kept {
             None => ring.gap,
@@ -184,7 +184,7 @@ impl Ask {
         facts.truncate(self.limit);
         let unshown = older + live - facts.len();
         let more = self.behind(page.more) + ring.more + unshown;
-        Told { facts, gap, more, head: ring.head, since: ring.since }
+        Facts { facts, gap, more, head: ring.head, since: ring.since }
     }
 
     /// What the store has beyond its page is before the newest, and not behind them.

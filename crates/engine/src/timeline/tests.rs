@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use holdpoint_store::Location;
+use holdpoint_store::{Host, Location};
 use jiff::Timestamp;
 
 use super::*;
@@ -10,7 +10,7 @@ use crate::{event::Event, ids::SessionId, session::Status};
 
 async fn begin(log: &Arc<Log>, folder: &Path) -> Timeline {
     let memory = Arc::new(Memory::open(Location::File(folder.join("db"))).await);
-    let run = Run { pid: 1, version: "1".into(), started_at: Timestamp::now() };
+    let run = Run { host: Host::here(), pid: 1, version: "1".into(), started_at: Timestamp::now() };
     Timeline::begin(Arc::clone(log), memory, run).await.unwrap()
 }
 
@@ -86,7 +86,7 @@ async fn kinds_and_sessions_are_found_alike_in_both() {
     let timeline = begin(&log, folder.path()).await;
     for number in 1..=10 {
         let session = SessionId(1 + number % 2);
-        let seq = log.append(Event::Resumed { session, was: Status::Stopped });
+        let seq = log.append(Event::Resumed { session, was: Status::Stopped, by: None });
         timeline.settle(seq).await;
         log.append(note(number));
     }

@@ -17,7 +17,7 @@ use holdpoint_engine::{
     },
     breakpoints::{Asked, Breakpoints, Place, Trace},
     failure::{Code, Failure},
-    ids::{Seq, SessionId},
+    ids::{BreakpointId, Seq, SessionId},
     limits,
     log::{Log, Read, Reader},
     session::{Origin, Session},
@@ -111,6 +111,10 @@ impl Stage {
         let (verb, rest) = command.split_once(' ').unwrap_or((command, ""));
         match verb {
             "break" | "trace" => self.set(verb, rest),
+            "remove" => {
+                let removed = self.breakpoints.remove(BreakpointId(rest.parse().unwrap())).unwrap();
+                self.sync(verb, removed.place);
+            }
             "launch" | "child" => {
                 let stream = self.connections.pop_front().expect("both are connected already");
                 self.connect(verb, dialect(rest), stream);
@@ -135,9 +139,14 @@ impl Stage {
         let trace = (kind == "trace").then(|| Trace::new(message, 0, 0).unwrap());
         let asked = Asked { place: place.clone(), condition, hit_condition, trace };
         self.breakpoints.add(asked).unwrap();
+        self.sync(kind, place);
+    }
+
+    /// Sends what belongs to a place to every process there is.
+    fn sync(&self, what: &str, place: Place) {
         let Some(session) = self.session.borrow().clone() else { return };
         let breakpoints = Arc::clone(&self.breakpoints);
-        self.answer(kind.to_owned(), async move {
+        self.answer(what.to_owned(), async move {
             for sent in session.sync_breakpoints(&breakpoints, &place).await {
                 sent?;
             }
@@ -250,7 +259,8 @@ async fn process(
     let connecting = tokio::time::timeout(limits::CONNECT, connecting).await;
     let (dap, signals) = connecting
         .map_err(|_| Failure::new(Code::LaunchFailed, "the program's debugger did not answer"))??;
-    Ok(Connected { backend: Backend::Dap(dap), signals, pid: None, revision, bound: Vec::new() })
+    let pid = dap.pid();
+    Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
 }
 
 /// `as java`: whose words the adapter speaks. Nobody's own where none is named.

@@ -40,7 +40,7 @@ const SENTENCES: &[(&[&str], &str)] = &[
     ),
 ];
 
-pub(super) fn of(mounted: &BTreeSet<&'static str>) -> String {
+pub(super) fn of(mounted: &BTreeSet<&str>) -> String {
     let said = SENTENCES.iter().filter(|(tools, _)| tools.iter().all(|it| mounted.contains(it)));
     said.map(|(_, sentence)| *sentence).collect::<Vec<_>>().join(" ")
 }

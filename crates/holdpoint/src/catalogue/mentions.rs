@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::{
     tool::{Answer, Reply},
-    tools::{MORE, TOOLS},
+    tools::MORE,
 };
 
 /// Tools that do the same, for what one mentions the other for.
@@ -36,26 +36,23 @@ const OUTPUT: &str = "--- Program output";
 #[derive(Default)]
 pub(crate) struct Mentions {
     /// Empty where all are mounted.
-    missing: BTreeSet<&'static str>,
+    missing: BTreeSet<Cow<'static, str>>,
     has_more: bool,
 }
 
 /// One name in a text.
 struct Mention<'t> {
     before: &'t str,
-    name: &'static str,
+    name: &'t str,
     /// Its arguments, where it is written as a call.
     arguments: &'t str,
     after: &'t str,
 }
 
 impl Mentions {
-    pub(crate) fn new(mounted: &BTreeSet<&'static str>) -> Mentions {
-        let all = TOOLS.iter().map(|tool| tool.name);
-        Mentions {
-            missing: all.filter(|name| !mounted.contains(name)).collect(),
-            has_more: mounted.contains(MORE.name),
-        }
+    /// Of the tools that there are, those that are `missing` here.
+    pub(super) fn new(missing: BTreeSet<Cow<'static, str>>, has_more: bool) -> Mentions {
+        Mentions { missing, has_more }
     }
 
     /// An answer, or why there is none, in terms of what is mounted.
@@ -69,7 +66,6 @@ impl Mentions {
             }
             Ok(Reply::Json(json)) => Ok(Reply::Json(self.json(json))),
             Ok(Reply::Refused(json)) => Ok(Reply::Refused(self.json(json))),
-            #[cfg(feature = "conformance")]
             Ok(raw @ Reply::Raw(_)) => Ok(raw),
             Err(failure) => Err(self.failure(failure)),
         }
@@ -185,9 +181,9 @@ impl Mentions {
     fn instead(&self, mention: &Mention<'_>) -> String {
         let (name, arguments) = (mention.name, mention.arguments.trim_start());
         match (self.has_more, arguments) {
-            (true, "") => format!("{} {{\"name\": \"{name}\"}}", MORE.name),
+            (true, "") => format!("{} {{\"name\": \"{name}\"}}", MORE.name()),
             (true, arguments) => {
-                format!("{} {{\"name\": \"{name}\", \"arguments\": {arguments}}}", MORE.name)
+                format!("{} {{\"name\": \"{name}\", \"arguments\": {arguments}}}", MORE.name())
             }
             (false, _) => "a tool of --toolset agent".to_owned(),
         }
@@ -198,7 +194,7 @@ impl Mentions {
         let mut rest = text;
         while let Some(mention) = self.find(rest) {
             let twin = TWINS.iter().find(|(name, twin)| {
-                *name == mention.name && !self.missing.contains(twin) && counts(mention.before)
+                *name == mention.name && !self.missing.contains(*twin) && counts(mention.before)
             });
             done += mention.before;
             done += twin.map_or(mention.name, |(_, twin)| twin);
@@ -220,9 +216,9 @@ impl Mentions {
             let (word, after) = rest.split_at(length);
             // One that is called through `more_tools` is said as it should be.
             let is_reached = before.ends_with(REACHED);
-            if let Some(name) = self.missing.get(word).filter(|_| !is_reached) {
+            if self.missing.contains(word) && !is_reached {
                 let (arguments, after) = after.split_at(call_length(after));
-                return Some(Mention { before, name, arguments, after });
+                return Some(Mention { before, name: word, arguments, after });
             }
             from = start + length;
         }

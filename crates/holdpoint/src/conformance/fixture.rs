@@ -3,6 +3,8 @@
 //! A fixture sees the client behind the call (who it is, what it can be asked, what it answered),
 //! and answers with the protocol's own types, past our envelope.
 
+use std::borrow::Cow;
+
 use holdpoint_engine::failure::Failure;
 use rmcp::{
     Peer, RoleServer,
@@ -15,7 +17,10 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::tool::{Call, Effect, Reply, Scope, Tool};
+use crate::tool::{Call, Dialect, Effect, Family, Reply, Scope, Tool};
+
+pub(super) const FIXTURES: Family =
+    Family { name: Cow::Borrowed("fixture"), dialect: Dialect::Words, about_programs: false };
 
 pub(crate) trait Fixture: 'static {
     const NAME: &'static str;
@@ -34,6 +39,7 @@ pub(crate) struct Nothing {}
 
 impl<F: Fixture> Tool for F {
     const NAME: &'static str = F::NAME;
+    const FAMILY: &'static Family = &FIXTURES;
     const ABOUT: &'static str = F::ABOUT;
     const EFFECT: Effect = Effect::Reads;
     type Scope = Client;
@@ -54,7 +60,7 @@ pub(super) fn content(blocks: Vec<ContentBlock>) -> CallToolResponse {
 
 /// The request as it came, carried past the tool boundary.
 #[derive(Clone)]
-pub(crate) struct Wire(Option<Client>);
+pub(crate) struct Received(Option<Client>);
 
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -67,12 +73,12 @@ pub(crate) struct Client {
     protocol: Option<ProtocolVersion>,
 }
 
-impl Wire {
+impl Received {
     pub(crate) fn new(
         context: &RequestContext<RoleServer>,
         request: &CallToolRequestParams,
-    ) -> Wire {
-        Wire(Some(Client {
+    ) -> Received {
+        Received(Some(Client {
             peer: context.peer.clone(),
             meta: context.meta.clone(),
             capabilities: context.client_capabilities().unwrap_or_default(),
@@ -82,16 +88,16 @@ impl Wire {
         }))
     }
 
-    /// A call that came by no wire.
+    /// A call that came from no client.
     #[cfg(test)]
-    pub(crate) fn absent() -> Wire {
-        Wire(None)
+    pub(crate) fn absent() -> Received {
+        Received(None)
     }
 }
 
 impl Scope for Client {
     async fn enter(call: &Call) -> Result<Self, Failure> {
-        call.wire.0.clone().ok_or_else(|| Failure::internal("this call came by no wire"))
+        call.received.0.clone().ok_or_else(|| Failure::internal("this call came from no client"))
     }
 }
 

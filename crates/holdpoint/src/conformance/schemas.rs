@@ -1,12 +1,18 @@
 //! Input schemas with something unusual in them.
 
-use holdpoint_engine::failure::Failure;
-use rmcp::model::{CallToolResponse, JsonObject};
+use std::sync::Arc;
+
+use holdpoint_engine::{failure::Failure, limits};
+use rmcp::model::{CallToolResponse, JsonObject, Tool as McpTool};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::fixture::{Client, Fixture, text};
+use super::fixture::{Client, FIXTURES, Fixture, text};
+use crate::tool::{
+    Entry, Reply,
+    entry::{Described, Running},
+};
 
 /// A parameter that clients also send as a header, for who routes by it (SEP-2243).
 pub(super) struct Header;
@@ -28,20 +34,9 @@ impl Fixture for Header {
     }
 }
 
-/// A schema with what JSON Schema 2020-12 brought, which must reach clients whole (SEP-1613, SEP-2106).
-pub(super) struct Draft2020;
-
-impl Fixture for Draft2020 {
-    const NAME: &'static str = "json_schema_2020_12_tool";
-    const ABOUT: &'static str = "Tool with JSON Schema 2020-12 features";
-    type Params = JsonObject;
-
-    async fn answer(_: Client, params: JsonObject) -> Result<CallToolResponse, Failure> {
-        Ok(text(Value::Object(params).to_string()))
-    }
-}
-
-pub(super) fn draft_2020() -> JsonObject {
+/// A schema with what JSON Schema 2020-12 brought, which must reach clients whole (SEP-1613, SEP-2106): as a
+/// tool that is described, not a type.
+pub(super) fn draft_2020() -> Entry {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -68,8 +63,21 @@ pub(super) fn draft_2020() -> JsonObject {
         "else": { "required": ["email"] },
         "additionalProperties": false,
     });
-    match schema {
+    let schema = match schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
-    }
+    };
+    let about = "Tool with JSON Schema 2020-12 features";
+    let run = |_, given: JsonObject| -> Running {
+        let answer = text(Value::Object(given).to_string());
+        Box::pin(std::future::ready(Ok(Reply::Raw(Box::new(answer)))))
+    };
+    Entry::from(Described {
+        tool: McpTool::new("json_schema_2020_12_tool", about, schema),
+        family: FIXTURES.clone(),
+        toolsets: Vec::new(),
+        origin: "the conformance suite".to_owned(),
+        timeout: limits::TOOL_TIMEOUT,
+        run: Arc::new(run),
+    })
 }

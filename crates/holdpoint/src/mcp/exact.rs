@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
-use holdpoint_engine::callpoints::lenient;
+use holdpoint_engine::calls::lenient;
+
+use crate::{tool::Tool as _, tools::callpoint::r#continue::Continue};
 
 /// The only tool that hands values on to a program.
-const DECIDES: &str = "breakpoint_continue";
+const DECIDES: &str = Continue::NAME;
 
 /// A message, in which the large integers of such a call are marked. Everything else is as it came.
 pub(super) fn call(message: &[u8]) -> Cow<'_, [u8]> {

@@ -76,6 +76,7 @@ fn matters(event: &Event, reader: &str) -> bool {
         | Event::ThreadStarted { .. }
         | Event::ThreadEnded { .. }
         | Event::Output { .. }
+        | Event::BreakpointChanged { .. }
         | Event::BreakpointBound(_)
         | Event::TracepointHit(_)
         | Event::CallResumed { .. }

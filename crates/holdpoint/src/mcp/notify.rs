@@ -85,7 +85,7 @@ impl Begins {
 
 /// Sends what happens from now on, until the connection ends. Owned by the client's handler.
 pub(super) async fn pump(app: App, outlet: Outlet, wishes: Arc<Mutex<Wishes>>, from: Seq) {
-    let told = app.told.enter(from);
+    let told = app.delivery.enter(from);
     let mut reader = app.engine.log.reader(from);
     let mut updates = Updates::default();
     let mut pace = Pace::default();

@@ -33,7 +33,7 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::PollSender;
 
-use super::{Handler, exact, outlet::Outlet, unread, wire::Bounded};
+use super::{Handler, bounded::Bounded, exact, outlet::Outlet, unread};
 use crate::{app::App, clients::Transport};
 
 pub(crate) const STREAM: &str = "/mcp/sse";
@@ -43,43 +43,44 @@ pub(crate) fn router(app: App) -> Router {
     Router::new()
         .route(STREAM, get(open))
         .route(MESSAGES, post(message).layer(DefaultBodyLimit::max(limits::BODY_BYTES)))
-        .with_state(Door { app, sessions: Arc::default() })
+        .with_state(Serving { app, streams: Arc::default() })
 }
 
-type Sessions = Arc<Mutex<HashMap<String, mpsc::Sender<ClientJsonRpcMessage>>>>;
+/// The ways to those who have one open, by the id that they were given.
+type Streams = Arc<Mutex<HashMap<String, mpsc::Sender<ClientJsonRpcMessage>>>>;
 
 #[derive(Clone)]
-struct Door {
+struct Serving {
     app: App,
-    sessions: Sessions,
+    streams: Streams,
 }
 
-/// Lives in the response's body: when the client goes, its session goes.
+/// Lives in the response's body: when the client goes, its stream goes.
 struct Opened {
-    sessions: Sessions,
+    streams: Streams,
     id: String,
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        lock(&self.sessions).remove(&self.id);
+        lock(&self.streams).remove(&self.id);
     }
 }
 
-async fn open(State(door): State<Door>) -> Response {
+async fn open(State(serving): State<Serving>) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let (from_client, inbox) = mpsc::channel::<ClientJsonRpcMessage>(limits::SSE_QUEUE);
     let (to_client, outbox) = mpsc::channel::<Arc<str>>(limits::SSE_QUEUE);
     {
-        let mut sessions = lock(&door.sessions);
-        if sessions.len() >= limits::SSE_SESSIONS {
+        let mut streams = lock(&serving.streams);
+        if streams.len() >= limits::SSE_STREAMS {
             return refuse(StatusCode::SERVICE_UNAVAILABLE, "too many SSE clients are connected");
         }
-        sessions.insert(id.clone(), from_client);
+        streams.insert(id.clone(), from_client);
     }
-    let opened = Opened { sessions: Arc::clone(&door.sessions), id };
+    let opened = Opened { streams: Arc::clone(&serving.streams), id };
     // Ends with the inbox, which ends with the response's body, or when the server stops.
-    tokio::spawn(serve(door.app, inbox, to_client));
+    tokio::spawn(serve(serving.app, inbox, to_client));
     let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
     Sse::new(events(opened, outbox)).keep_alive(keep_alive).into_response()
 }
@@ -129,14 +130,14 @@ struct Address {
 }
 
 async fn message(
-    State(door): State<Door>,
+    State(serving): State<Serving>,
     Query(address): Query<Address>,
     body: Bytes,
 ) -> Response {
     let Some(id) = address.session_id else {
         return refuse(StatusCode::BAD_REQUEST, "the parameter `session_id` is missing");
     };
-    let Some(session) = lock(&door.sessions).get(&id).cloned() else {
+    let Some(stream) = lock(&serving.streams).get(&id).cloned() else {
         return refuse(StatusCode::NOT_FOUND, "no such session; open one with GET /mcp/sse");
     };
     let message = match serde_json::from_slice::<ClientJsonRpcMessage>(&exact::call(&body)) {
@@ -149,7 +150,7 @@ async fn message(
             };
         }
     };
-    match session.try_send(message) {
+    match stream.try_send(message) {
         Ok(()) => StatusCode::ACCEPTED.into_response(),
         Err(TrySendError::Full(_)) => {
             refuse(StatusCode::TOO_MANY_REQUESTS, "too many messages wait; read the stream")
@@ -162,8 +163,6 @@ fn refuse(status: StatusCode, error: &str) -> Response {
     (status, Json(json!({ "error": error }))).into_response()
 }
 
-fn lock(
-    sessions: &Sessions,
-) -> MutexGuard<'_, HashMap<String, mpsc::Sender<ClientJsonRpcMessage>>> {
-    sessions.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(streams: &Streams) -> MutexGuard<'_, HashMap<String, mpsc::Sender<ClientJsonRpcMessage>>> {
+    streams.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,7 @@ use holdpoint_engine::limits;
 use rmcp::{ServiceExt as _, transport::stdio_pipes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::{Handler, outlet::Outlet, wire::Bounded};
+use super::{Handler, bounded::Bounded, outlet::Outlet};
 use crate::{app::App, clients::Transport};
 
 /// Serves one client until stdin ends or the server stops.

@@ -90,7 +90,7 @@ fn tail(log: &Path) -> String {
 }
 
 /// Where the server for a folder writes its log.
-pub(super) fn log(project: &Path) -> Option<PathBuf> {
+pub(crate) fn log(project: &Path) -> Option<PathBuf> {
     Some(home::servers()?.join(format!("{}.log", name(project))))
 }
 

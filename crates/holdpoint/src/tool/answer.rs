@@ -39,8 +39,11 @@ pub(crate) enum Reply {
     Json(Value),
     /// The same, of a call that was refused: `{"error": …}`.
     Refused(Value),
-    /// Past the envelope, as it stands: the conformance suite's fixtures only.
-    #[cfg(feature = "conformance")]
+    /// Past the envelope, as somebody else's server gave it.
+    #[cfg_attr(
+        not(any(test, feature = "conformance")),
+        expect(dead_code, reason = "proxied tools will answer by it")
+    )]
     Raw(Box<CallToolResponse>),
 }
 
@@ -95,7 +98,6 @@ impl Reply {
         match self {
             Reply::Answer(answer) => answer.text.clone(),
             Reply::Json(data) | Reply::Refused(data) => data.to_string(),
-            #[cfg(feature = "conformance")]
             Reply::Raw(_) => String::new(),
         }
     }
@@ -157,7 +159,6 @@ pub(crate) fn envelope(
         Ok(Reply::Answer(answer)) => (true, answer.text, ("data", answer.data)),
         Ok(Reply::Json(data)) => (true, data.to_string(), ("data", data)),
         Ok(Reply::Refused(error)) => (false, error.to_string(), ("error", error)),
-        #[cfg(feature = "conformance")]
         Ok(Reply::Raw(raw)) => return *raw,
         Err(failure) => (false, told(&failure), ("error", failed(failure))),
     };
@@ -234,16 +235,10 @@ impl Meta {
     }
 }
 
-/// A failure in the words of seed 000's tools: `{"error": …}`, with what is wrong and the next step.
-pub(crate) fn refused(failure: &Failure) -> Value {
+/// A failure in the words of the tools that speak JSON: `{"error": code}`, with what is wrong and the next step.
+pub(crate) fn refused(code: &str, failure: &Failure) -> Value {
     let detail = |name: &str| failure.details.as_ref().and_then(|it| it.get(name)).cloned();
     let mut error = Map::new();
-    let missing = failure.message.starts_with("missing parameter");
-    let code = match failure.code {
-        Code::InvalidParams if missing => "missing_parameter".to_owned(),
-        Code::InvalidParams => "invalid_parameter".to_owned(),
-        code => code.as_str().trim_start_matches("E_").to_lowercase(),
-    };
     error.insert("error".to_owned(), code.into());
     if let Some(parameter) = detail("parameter") {
         error.insert("parameter".to_owned(), parameter);
@@ -253,4 +248,12 @@ pub(crate) fn refused(failure: &Failure) -> Value {
         error.insert("hint".to_owned(), hint.as_ref().into());
     }
     Value::Object(error)
+}
+
+/// Their word for a code.
+pub(crate) fn word(code: Code) -> String {
+    match code {
+        Code::InvalidParams => "invalid_parameter".to_owned(),
+        code => code.as_str().trim_start_matches("E_").to_lowercase(),
+    }
 }

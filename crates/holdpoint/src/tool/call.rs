@@ -6,8 +6,10 @@ use std::{
 };
 
 use holdpoint_engine::{
+    actor::Actor,
     budget::Budget,
     failure::{Code, Failure},
+    ids::ClientId,
     limits,
 };
 use rmcp::{
@@ -25,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) app: App,
     /// The client's own name, for what it leaves behind.
     pub(crate) by: String,
+    /// Its number, where it is connected for longer than this call.
+    pub(crate) client: Option<ClientId>,
     pub(crate) request_id: String,
     /// What it gets beside the text, and so how long the text may be.
     pub(crate) shape: Shape,
@@ -36,13 +40,14 @@ pub(crate) struct Caller {
     pub(crate) progress: Option<(Peer<RoleServer>, ProgressToken)>,
     /// The request as it came, for the conformance suite's fixtures.
     #[cfg(feature = "conformance")]
-    pub(crate) wire: crate::conformance::Wire,
+    pub(crate) received: crate::conformance::Received,
 }
 
 /// What a tool's body gets beside its parameters.
 pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) by: String,
+    client: Option<ClientId>,
     pub(crate) budget: Budget,
     /// The same, if the call named it: what a contract counts is cut for nothing else.
     pub(crate) asked_budget: Option<Budget>,
@@ -52,7 +57,7 @@ pub(crate) struct Call {
     progress: Option<(Peer<RoleServer>, ProgressToken)>,
     doing: Doing,
     #[cfg(feature = "conformance")]
-    pub(crate) wire: crate::conformance::Wire,
+    pub(crate) received: crate::conformance::Received,
 }
 
 /// What the tool is waiting for right now, in its own words.
@@ -64,6 +69,7 @@ impl Call {
         Call {
             app: caller.app,
             by: caller.by,
+            client: caller.client,
             budget,
             asked_budget: None,
             session,
@@ -71,8 +77,13 @@ impl Call {
             progress: caller.progress,
             doing: Doing::default(),
             #[cfg(feature = "conformance")]
-            wire: caller.wire,
+            received: caller.received,
         }
+    }
+
+    /// Who calls, for the events of what the call changes.
+    pub(crate) fn actor(&self) -> Actor {
+        Actor::Client { id: self.client, name: self.by.clone() }
     }
 
     /// Says what the tool waits for; shown with the next sign of life.
@@ -82,7 +93,7 @@ impl Call {
 
     /// Shows each line as it comes, for work that says itself what it does.
     pub(crate) fn follow(&self) -> tokio::sync::mpsc::Sender<String> {
-        let (sender, mut lines) = tokio::sync::mpsc::channel(16);
+        let (sender, mut lines) = tokio::sync::mpsc::channel(limits::PROGRESS_QUEUE);
         let doing = self.doing.clone();
         // Ends when the work drops its sender.
         tokio::spawn(async move {
@@ -95,11 +106,11 @@ impl Call {
 
     /// Signs of life until dropped, at most every [`limits::PROGRESS_EVERY`].
     /// Clients with a deadline of their own reset it on these.
-    pub(super) fn keep_client_informed(
+    pub(super) fn keep_client_informed<'t>(
         &self,
-        tool: &'static str,
+        tool: &'t str,
         deadline: Duration,
-    ) -> impl Future<Output = ()> + use<> {
+    ) -> impl Future<Output = ()> + use<'t> {
         let progress = self.progress.clone();
         let doing = self.doing.clone();
         async move {
@@ -134,19 +145,31 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    pub(crate) fn take(arguments: &mut JsonObject, schema: &JsonObject) -> Result<Common, Failure> {
+    pub(crate) fn take(
+        entry: &Entry,
+        arguments: &mut JsonObject,
+        schema: &JsonObject,
+    ) -> Result<Common, Failure> {
         let declares = |name| schema.get("properties").and_then(|it| it.get(name)).is_some();
-        let timeout = timeout(arguments.get("timeout_s"))?;
-        let own_timeout = declares("timeout_s");
-        if !own_timeout {
+        // What somebody else's tool declares is its own, whatever we mean by the name.
+        let theirs = |name| entry.is_described() && declares(name);
+        let given = arguments.get("timeout_s").filter(|_| !theirs("timeout_s"));
+        let timeout = timeout(given)?;
+        let own_timeout = declares("timeout_s") && !entry.is_described();
+        if !declares("timeout_s") {
             arguments.remove("timeout_s");
         }
-        let asked_budget = match arguments.remove("budget_tokens") {
+        let budget = match theirs("budget_tokens") {
+            true => None,
+            false => arguments.remove("budget_tokens"),
+        };
+        let asked_budget = match budget {
             None => None,
             Some(value) => Some(Budget::tokens(tokens(&value)?)),
         };
         let budget = asked_budget.unwrap_or_default();
-        let session = if declares("session_id") { arguments.remove("session_id") } else { None };
+        let takes_session = declares("session_id") && !entry.is_described();
+        let session = if takes_session { arguments.remove("session_id") } else { None };
         let session = match session {
             None => None,
             Some(Value::String(id)) => Some(id),

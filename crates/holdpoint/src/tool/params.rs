@@ -10,7 +10,7 @@ use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Effect, Entry};
+use super::{Effect, Entry, Reply, entry::Made, refused, schema::admits};
 
 /// Unknown parameters that a note names; of more it says the number.
 const IGNORED_NAMED: usize = 5;
@@ -61,7 +61,7 @@ pub(super) fn pass_over(
     let unknown: Vec<String> = arguments.keys().filter(|it| !is_known(it)).cloned().collect();
     let slip = unknown.iter().find(|it| known.iter().any(|known| is_slip(it, known)));
     if let Some(slip) = slip.filter(|_| entry.effect != Effect::Reads) {
-        return Err(unknown_parameter(entry.name, slip, &known));
+        return Err(unknown_parameter(entry.name(), slip, &known));
     }
     arguments.retain(|name, _| is_known(name));
     let named: Vec<String> =
@@ -104,23 +104,64 @@ fn names(schema: &JsonObject) -> Vec<&str> {
     properties.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect()
 }
 
-/// Names: nothing unknown, nothing missing. Types are [`parse`]'s.
+/// A call that does not keep to its tool's schema.
+pub(super) enum Wrong {
+    Missing(Failure),
+    Other(Failure),
+}
+
+impl Wrong {
+    /// As the tool would say it.
+    pub(super) fn told(self, in_json: bool) -> Result<Reply, Failure> {
+        match self {
+            Wrong::Missing(failure) if in_json => {
+                Ok(Reply::Refused(refused("missing_parameter", &failure)))
+            }
+            Wrong::Missing(failure) | Wrong::Other(failure) => Err(failure),
+        }
+    }
+}
+
+/// Names: nothing unknown, nothing missing. The values of a type of ours are [`parse`]'s to check; for every
+/// other tool its schema says all.
 pub(super) fn check(
-    tool: &str,
+    entry: &Entry,
     schema: &JsonObject,
     arguments: &JsonObject,
-) -> Result<(), Failure> {
+) -> Result<(), Wrong> {
     let known = names(schema);
-    if let Some(unknown) = arguments.keys().find(|name| !known.contains(&name.as_str())) {
-        return Err(unknown_parameter(tool, unknown, &known));
+    let is_open = entry.is_described() && schema.get("additionalProperties") != Some(&json!(false));
+    let mut unknown = arguments.keys().filter(|name| !known.contains(&name.as_str()));
+    if let Some(unknown) = unknown.next().filter(|_| !is_open) {
+        return Err(Wrong::Other(unknown_parameter(entry.name(), unknown, &known)));
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
         if !arguments.contains_key(name) {
-            return Err(missing(tool, name, schema));
+            return Err(Wrong::Missing(missing(entry.name(), name, schema)));
         }
     }
-    Ok(())
+    match &entry.made {
+        Made::Type { .. } => Ok(()),
+        Made::Described { .. } => admits::arguments(schema, arguments).map_err(|refusal| {
+            let failure = wrong_value(entry.name(), &refusal.path, &refusal.problem);
+            Wrong::Other(explain(schema, failure))
+        }),
+    }
+}
+
+/// To most models an explicit null means "not given", unless it is a value there.
+pub(super) fn drop_nulls(entry: &Entry, schema: &JsonObject, arguments: &mut JsonObject) {
+    let is_value = |name: &String| match &entry.made {
+        Made::Type { .. } => entry.nulls.contains(&name.as_str()),
+        Made::Described { .. } => admits::null(schema, name),
+    };
+    arguments.retain(|name, value| !value.is_null() || is_value(name));
+}
+
+fn wrong_value(tool: &str, path: &str, problem: &str) -> Failure {
+    Failure::new(Code::InvalidParams, format!("parameter `{path}` of `{tool}`: {problem}"))
+        .details(json!({ "parameter": path, "problem": problem }))
 }
 
 pub(super) fn parse<P: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<P, Failure> {
@@ -135,8 +176,7 @@ pub(super) fn parse<P: DeserializeOwned>(tool: &str, arguments: JsonObject) -> R
         if path == "." {
             return Failure::new(Code::InvalidParams, format!("{tool}: {problem}"));
         }
-        Failure::new(Code::InvalidParams, format!("parameter `{path}` of `{tool}`: {problem}"))
-            .details(json!({ "parameter": path, "problem": problem }))
+        wrong_value(tool, &path, &problem)
     })
 }
 

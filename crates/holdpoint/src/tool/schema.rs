@@ -1,5 +1,7 @@
 //! A tool's input schema, as small as it can be: every client pays for it in tokens, at every start.
 
+pub(super) mod admits;
+
 use rmcp::model::JsonObject;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};

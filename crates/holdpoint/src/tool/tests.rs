@@ -1,8 +1,11 @@
 //! The boundary, with tools made to try it. Real tools are tried from the outside, in `tests/`.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    borrow::Cow,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use expect_test::{Expect, expect};
@@ -44,10 +47,16 @@ struct Who {
     age: u8,
 }
 
+const PUPPET: Family =
+    Family { name: Cow::Borrowed("puppet"), dialect: Dialect::Words, about_programs: false };
+const PUPPET_IN_JSON: Family =
+    Family { name: Cow::Borrowed("puppet"), dialect: Dialect::Json, about_programs: false };
+
 static DROPPED: AtomicBool = AtomicBool::new(false);
 
 impl Tool for Puppet {
     const NAME: &'static str = "puppet_act";
+    const FAMILY: &'static Family = &PUPPET;
     const ABOUT: &'static str = "Does as it is told. Nothing else.";
     const EFFECT: Effect = Effect::Destroys;
     const TITLE: &'static str = "Puppet";
@@ -84,9 +93,9 @@ impl Tool for Puppet {
 /// Never lets anybody in.
 struct Closed;
 
-struct Door;
+struct Shut;
 
-impl Scope for Door {
+impl Scope for Shut {
     async fn enter(_: &Call) -> Result<Self, Failure> {
         Err(Failure::new(Code::NotFound, "no session is live").hint("start one"))
     }
@@ -94,13 +103,14 @@ impl Scope for Door {
 
 impl Tool for Closed {
     const NAME: &'static str = "puppet_closed";
+    const FAMILY: &'static Family = &PUPPET;
     const ABOUT: &'static str = "Cannot be reached.";
     const EFFECT: Effect = Effect::Sets;
-    type Scope = Door;
+    type Scope = Shut;
     type Params = Nothing;
 
-    async fn run(_: Door, _: Nothing, _: Call) -> Result<Reply, Failure> {
-        Err(Failure::internal("the door was open"))
+    async fn run(_: Shut, _: Nothing, _: Call) -> Result<Reply, Failure> {
+        Err(Failure::internal("it was not shut"))
     }
 }
 
@@ -112,9 +122,9 @@ struct Json;
 
 impl Tool for Json {
     const NAME: &'static str = "puppet_json";
+    const FAMILY: &'static Family = &PUPPET_IN_JSON;
     const ABOUT: &'static str = "Says what it was given.";
     const EFFECT: Effect = Effect::Writes;
-    const SPEAKS_JSON: bool = true;
     type Scope = App;
     type Params = Given;
 
@@ -133,9 +143,9 @@ struct Reader;
 
 impl Tool for Reader {
     const NAME: &'static str = "puppet_reader";
+    const FAMILY: &'static Family = &PUPPET_IN_JSON;
     const ABOUT: &'static str = "Says what it was given.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     type Scope = App;
     type Params = Given;
 
@@ -154,7 +164,7 @@ struct Stage {
 
 impl Stage {
     fn new() -> Stage {
-        let catalogue = Catalogue::of(PUPPETS.iter().collect(), &[], &[], "");
+        let catalogue = Catalogue::of(PUPPETS.to_vec(), &[], &[], "").unwrap();
         Stage {
             app: App::new(
                 catalogue,
@@ -171,16 +181,17 @@ impl Stage {
         let caller = Caller {
             app: self.app.clone(),
             by: "tester".into(),
+            client: None,
             request_id: "1".into(),
             shape: Shape::Text,
             cancel: self.cancel.clone(),
             gone: CancellationToken::new(),
             progress: None,
             #[cfg(feature = "conformance")]
-            wire: crate::conformance::Wire::absent(),
+            received: crate::conformance::Received::absent(),
         };
         let Value::Object(arguments) = arguments else { panic!("not an object") };
-        call(mounted.entry, mounted.schema(), caller, arguments).await
+        call(&mounted.entry, mounted.schema(), caller, arguments).await
     }
 }
 
@@ -190,7 +201,6 @@ async fn check(tool: &str, arguments: Value, expect: Expect) {
         Ok(Reply::Answer(answer)) => format!("{}\n{}", answer.text, answer.data),
         Ok(Reply::Json(json)) => json.to_string(),
         Ok(Reply::Refused(json)) => format!("refused: {json}"),
-        #[cfg(feature = "conformance")]
         Ok(Reply::Raw(raw)) => format!("{raw:?}"),
         Err(failure) => failure.to_string(),
     };

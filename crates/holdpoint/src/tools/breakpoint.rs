@@ -8,3 +8,10 @@ pub(crate) mod remove;
 pub(crate) mod set;
 pub(crate) mod set_exception;
 pub(crate) mod wait;
+
+use std::borrow::Cow;
+
+use crate::tool::{Dialect, Family};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("breakpoint"), dialect: Dialect::Words, about_programs: true };

@@ -1,4 +1,4 @@
-//! Intercepted functions, by the tools of seed 000: their names, parameters, results and errors, in JSON.
+//! Intercepted functions, by the tools of the contract of calls: their names, parameters, results and errors, in JSON.
 //! `breakpoint_remove` is theirs too, and lives with the line breakpoints'.
 
 pub(crate) mod add;
@@ -14,19 +14,22 @@ pub(crate) mod set_after_behavior;
 pub(crate) mod set_behavior;
 pub(crate) mod set_default_behavior;
 pub(crate) mod set_replacement;
-pub(crate) mod shape;
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use holdpoint_engine::{
-    budget,
-    callpoints::{NoValue, behavior::Behavior, functions::Function},
-    failure::{Code, Failure},
+    callpoints::{behavior::Behavior, functions::Function},
     limits,
 };
 use serde_json::{Value, json};
 
-use crate::tool::{Reply, nearest, refused};
+use crate::{
+    tool::{Dialect, Family, Reply, nearest},
+    view::refused::{self, Refusal},
+};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("breakpoint"), dialect: Dialect::Json, about_programs: true };
 
 /// The behaviors after a call.
 const AFTER: &str = "stop, go, exception, stop_exception or yield";
@@ -43,16 +46,13 @@ pub(crate) fn refuse(code: &str, more: Value) -> Reply {
     Reply::Refused(error)
 }
 
-/// A tool that is none, if by its name it would be one of these.
-pub(crate) fn unknown_tool(name: &str, failure: Failure) -> Result<Reply, Failure> {
-    if failure.code != Code::UnknownTool || !name.starts_with("breakpoint_") {
-        return Err(failure);
+/// The same of a refusal that every face has, with what this one adds.
+fn refuse_as(refusal: Refusal, more: Value) -> Reply {
+    let Refusal { code, mut about } = refusal;
+    if let (Some(about), Value::Object(more)) = (about.as_object_mut(), more) {
+        about.extend(more);
     }
-    let mut error = refused(&failure);
-    if let Some(error) = error.as_object_mut() {
-        error.insert("tool".to_owned(), json!(budget::cut(name, limits::NAME_SHOWN)));
-    }
-    Ok(Reply::Refused(error))
+    refuse(code, about)
 }
 
 /// A word that is no behavior, and those that are.
@@ -74,33 +74,14 @@ fn behavior_set(changed: bool, function_name: &str, behavior: Behavior) -> Reply
 fn no_function(wanted: Option<&str>, known: &[String]) -> Reply {
     let wanted = wanted.unwrap_or_default();
     let near = nearest(wanted, known.iter().map(String::as_str));
-    let shown: Vec<&str> = known.iter().map(String::as_str).take(limits::NAMES_SHOWN).collect();
-    let mut error = json!({
-        "replacement_function": wanted,
-        "message": "the app has no such function and would raise; the call is still paused",
-        "functions": shown,
-    });
-    if let (Some(error), true) = (error.as_object_mut(), known.len() > shown.len()) {
-        error.insert("functions_total".to_owned(), json!(known.len()));
+    let mut more = json!({ "replacement_function": wanted });
+    if let (Some(more), true) = (more.as_object_mut(), known.len() > limits::NAMES_SHOWN) {
+        more.insert("functions_total".to_owned(), json!(known.len()));
     }
-    if let (Some(error), Some(near)) = (error.as_object_mut(), near) {
-        error.insert("did_you_mean".to_owned(), json!(near));
+    if let (Some(more), Some(near)) = (more.as_object_mut(), near) {
+        more.insert("did_you_mean".to_owned(), json!(near));
     }
-    refuse("function_not_found", error)
-}
-
-/// A CID that leads to no value, or to several.
-fn no_value(no: &NoValue) -> Reply {
-    match no {
-        NoValue::Unknown { cid } => refuse("cid_not_found", json!({ "cid": cid })),
-        NoValue::Several { cid, count } => refuse(
-            "cid_ambiguous",
-            json!({
-                "cid": cid, "matches": count,
-                "message": format!("{count} values have a CID that begins with `{cid}`"),
-            }),
-        ),
-    }
+    refuse_as(refused::function(known, limits::NAMES_SHOWN), more)
 }
 
 fn hint(code: &str) -> Option<&'static str> {

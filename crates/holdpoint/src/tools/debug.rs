@@ -23,3 +23,10 @@ pub(crate) mod threads;
 pub(crate) mod variables;
 pub(crate) mod wait;
 pub(crate) mod what;
+
+use std::borrow::Cow;
+
+use crate::tool::{Dialect, Family};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("debug"), dialect: Dialect::Words, about_programs: true };

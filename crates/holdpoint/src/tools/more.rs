@@ -1,3 +1,10 @@
 //! `more_*`: the way to what a toolset leaves out.
 
 pub(crate) mod tools;
+
+use std::borrow::Cow;
+
+use crate::tool::{Dialect, Family};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("more"), dialect: Dialect::Words, about_programs: false };

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A session, live or ended.
-pub(crate) struct Known(pub(crate) Arc<Session>);
+pub(crate) struct Chosen(pub(crate) Arc<Session>);
 
 /// A session that stood still when the tool began, and its process.
 pub(crate) struct Stopped {
@@ -69,11 +69,11 @@ impl Scope for Named {
     }
 }
 
-impl Scope for Known {
+impl Scope for Chosen {
     const TAKES_SESSION: bool = true;
 
     async fn enter(call: &Call) -> Result<Self, Failure> {
-        call.app.engine.sessions.find(call.session.as_deref()).map(Known)
+        call.app.engine.sessions.find(call.session.as_deref()).map(Chosen)
     }
 }
 
@@ -81,7 +81,7 @@ impl Scope for Stopped {
     const TAKES_SESSION: bool = true;
 
     async fn enter(call: &Call) -> Result<Self, Failure> {
-        let Known(session) = Known::enter(call).await?;
+        let Chosen(session) = Chosen::enter(call).await?;
         let (shown, backend) = session.standing().await?;
         Ok(Stopped { session, shown, backend })
     }

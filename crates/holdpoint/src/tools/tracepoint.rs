@@ -2,3 +2,10 @@
 
 pub(crate) mod read;
 pub(crate) mod set;
+
+use std::borrow::Cow;
+
+use crate::tool::{Dialect, Family};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("tracepoint"), dialect: Dialect::Words, about_programs: true };

@@ -77,6 +77,22 @@ fn a_pause_has_the_shape_of_the_wire() {
     assert_eq!(wire.get(&format!("/api/poll/{id}?hold_s=0")), json!({ "status": "waiting" }));
 }
 
+/// A client that lost its connection sends again while the first is still being taken in.
+#[test]
+fn identical_starts_at_once_are_one_pause() {
+    let (_process, wire) = serve();
+    wire.add("f", "stop");
+    let body = wire.start_body("f", &[json!("x".repeat(1_000))], json!({}));
+    let all = std::thread::scope(|scope| {
+        let start = || wire.ok("/api/call/start", body.clone());
+        let sent: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+        sent.into_iter().map(|it| it.join().unwrap()).collect::<Vec<Value>>()
+    });
+    assert!(all.iter().all(|it| *it == all[0]), "{all:?}");
+    assert_eq!(wire.get("/api/paused")["paused"].as_array().unwrap().len(), 1);
+    assert_eq!(wire.get("/api/calls/in-flight")["total_count"], 1);
+}
+
 #[test]
 fn a_held_poll_hears_the_decision() {
     let (_process, wire) = serve();

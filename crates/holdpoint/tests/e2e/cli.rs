@@ -113,14 +113,14 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
 fn setup_prints_and_writes() {
     let home = tempfile::tempdir().unwrap();
     let (_, help, _) = run(BIN, &["setup", "--help"], home.path());
-    let (_, clients) = help.split_once("possible values: ").unwrap();
-    let (clients, _) = clients.split_once(']').unwrap();
-    let clients: Vec<&str> = clients.split(',').map(str::trim).collect();
-    assert_eq!(clients.len(), 18, "{clients:?}");
-    for client in clients {
-        let (code, text, stderr) = run(BIN, &["setup", client], home.path());
+    let (_, agents) = help.split_once("possible values: ").unwrap();
+    let (agents, _) = agents.split_once(']').unwrap();
+    let agents: Vec<&str> = agents.split(',').map(str::trim).collect();
+    assert_eq!(agents.len(), 18, "{agents:?}");
+    for agent in agents {
+        let (code, text, stderr) = run(BIN, &["setup", agent], home.path());
         assert_eq!(code, 0, "{stderr}");
-        assert!(text.contains("holdpoint") && text.contains("mcp"), "{client}: {text}");
+        assert!(text.contains("holdpoint") && text.contains("mcp"), "{agent}: {text}");
     }
     let (code, _, stderr) = run(BIN, &["setup", "cursor", "--write", "--skill"], home.path());
     assert_eq!(code, 0, "{stderr}");

@@ -9,7 +9,9 @@
     reason = "a test that cannot go on should stop where it stands"
 )]
 
+mod actors;
 mod agents;
+mod architecture;
 mod attach;
 mod breakpoints_exception;
 mod breakpoints_function;
@@ -25,6 +27,7 @@ mod callpoints_records;
 mod callpoints_repl;
 mod callpoints_wire;
 mod cli;
+mod config;
 mod contract_table;
 mod cuts;
 mod defects_node;

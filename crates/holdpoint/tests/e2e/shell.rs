@@ -187,6 +187,11 @@ fn a_shell_has_every_tool_also_of_a_server_that_lists_few() {
     let text = shell.ok(&["tool", "timeline_note", "text=not among its twenty"]);
     assert!(text.starts_with("noted as seq "), "{text}");
     assert_eq!(shell.server(), pid, "it was the agent's");
+    // Of either way to answer that the family has.
+    let text = shell.ok(&["tool", "breakpoint_set_exception", "filters=[]"]);
+    assert!(!text.contains("no tool"), "{text}");
+    let text = shell.ok(&["tool", "breakpoint_list_paused"]);
+    assert!(text.starts_with("{\"paused\""), "{text}");
     let (code, text, _) = shell.run(&["tool", "timeline_notes"]);
     assert_eq!(code, 1);
     assert!(text.starts_with("[E_UNKNOWN_TOOL] no tool `timeline_notes`"), "{text}");

@@ -129,7 +129,11 @@ fn a_launch_that_installs_the_debugger_says_so_once() {
 
 /// A client that says where it works, when it is asked.
 fn client(roots: Value) -> Rpc {
-    let mut rpc = Rpc::start(BIN, &["mcp", "--port", "0"]);
+    client_with(roots, &[])
+}
+
+fn client_with(roots: Value, options: &[&str]) -> Rpc {
+    let mut rpc = Rpc::start(BIN, &[&["mcp", "--port", "0"], options].concat());
     let hello = json!({
         "protocolVersion": "2025-11-25", "clientInfo": { "name": "testkit", "version": "0" },
         "capabilities": roots,
@@ -164,6 +168,26 @@ fn relative_paths_begin_at_the_clients_root() {
     let point = json!({ "file": "my app/main.js", "line": 1 });
     rpc.text("breakpoint_set", point);
     assert!(rpc.heard.iter().all(|it| it["method"] != "roots/list"), "{:?}", rpc.heard);
+    rpc.finish();
+}
+
+/// What is about programs is so whichever way it is called.
+#[test]
+fn a_tool_that_is_not_listed_begins_at_the_clients_root_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::write(root.join("main.js"), "console.log(1);\n").unwrap();
+    let mut rpc = client_with(json!({ "roots": {} }), &["--toolset", "agent"]);
+    let point = json!({ "file": "main.js", "line": 1 });
+    let call = json!({ "name": "debug_breakpoint", "arguments": point });
+    let id = rpc.ask("tools/call", json!({ "name": "more_tools", "arguments": call }));
+    let asked = rpc.wait_for("the question", |it| it["method"] == "roots/list");
+    let roots = json!({ "roots": [{ "uri": format!("file://{}", root.display()) }] });
+    let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": roots });
+    rpc.send_line(&answer.to_string());
+    let said = rpc.answer(id);
+    let file = root.join("main.js").display().to_string();
+    assert!(said.to_string().contains(&file), "{said}");
     rpc.finish();
 }
 

@@ -1,7 +1,8 @@
 //! Calls and values: written in batches, found again, dropped by age and by size.
 
 use holdpoint_store::{
-    Batch, Call, CallQuery, Cid, Location, NewValue, Retention, Snapshot, Store, era,
+    App, AppKey, Batch, Call, CallQuery, Cid, Host, Location, NewValue, Retention, Snapshot, Store,
+    era,
 };
 
 fn cid(number: u64) -> Cid {
@@ -79,7 +80,7 @@ async fn pages_go_back_and_the_search_takes_signs_by_the_letter() {
     assert_eq!(store.calls(find("%x")).await.unwrap().total, 0);
     let named = CallQuery { name: Some("odd".into()), limit: 99, ..CallQuery::default() };
     assert_eq!(store.calls(named).await.unwrap().total, 5);
-    assert_eq!(store.snapshots("p".into(), "1".into(), 99).await.unwrap().len(), 10);
+    assert_eq!(store.snapshots(AppKey::here("p"), "1".into(), 99).await.unwrap().len(), 10);
 }
 
 #[tokio::test]
@@ -171,4 +172,27 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
     let calls = store.calls(CallQuery { limit: 10, ..CallQuery::default() }).await.unwrap();
     let ids: Vec<&str> = calls.rows.iter().map(|row| row.call_id.as_str()).collect();
     assert_eq!(ids, ["c104", "c4", "c102", "c2"]);
+}
+
+/// A process number is one machine's: two machines that share a store do not share an app.
+#[tokio::test]
+async fn an_app_is_known_by_its_machine_too() {
+    let store = Store::open(&Location::Memory).unwrap();
+    let app = |host: &str, seen_at: f64| App {
+        host: Host::named(host),
+        process: "1.500000+7".into(),
+        pid: 7,
+        started_at: 1.5,
+        page_url: None,
+        about: None,
+        seen_at,
+    };
+    for seen in [app("one", 1.0), app("two", 2.0), app("one", 3.0)] {
+        let mut batch = Batch::default();
+        batch.apps.push(seen);
+        store.record(batch).await.unwrap();
+    }
+    let apps = store.apps(9).await.unwrap();
+    let seen: Vec<_> = apps.iter().map(|(app, _)| (app.host.to_string(), app.seen_at)).collect();
+    assert_eq!(seen, [("one".to_owned(), 3.0), ("two".to_owned(), 2.0)]);
 }

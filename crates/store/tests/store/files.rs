@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path, process::Command};
 
-use holdpoint_store::{Breakpoint, BreakpointId, StoreError};
+use holdpoint_store::{Breakpoint, BreakpointId, Host, StoreError};
 use rusqlite::{Connection, config::DbConfig};
 use serde_json::json;
 
@@ -96,6 +96,21 @@ async fn a_file_of_version_4_is_read() {
     assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint, spent);
 }
 
+/// It names no machine.
+#[tokio::test]
+async fn a_file_of_version_5_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_5.sql")).unwrap();
+    let store = open(&path);
+    let apps = store.apps(9).await.unwrap();
+    let named: Vec<_> = apps.iter().map(|(app, _)| (&app.host, app.process.as_str())).collect();
+    assert_eq!(named, [(&Host::default(), "1794765102.342905+77")]);
+    assert_eq!(store.runs(None, 9).await.unwrap()[0].run.host, Host::default());
+    assert_eq!(store.last_launch().await.unwrap().unwrap().launch.host, Host::default());
+    assert!(store.breakpoints().await.unwrap()[0].breakpoint.spent);
+}
+
 #[tokio::test]
 async fn any_sqlite_tool_reads_it_while_it_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +128,7 @@ async fn any_sqlite_tool_reads_it_while_it_is_open() {
         output => output.unwrap(),
     };
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(shown.trim(), "[('app.py', 41)] (5,) ('ok',)", "{:?}", output.stderr);
+    assert_eq!(shown.trim(), "[('app.py', 41)] (6,) ('ok',)", "{:?}", output.stderr);
 }
 
 /// `make` leaves a database at the path it is given; it must be refused with `text` and every
@@ -188,7 +203,7 @@ fn another_applications_database_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let text = "`DB` has schema version 7; this Holdpoint knows up to 5";
+    let text = "`DB` has schema version 7; this Holdpoint knows up to 6";
     refused(text, |path| {
         ours(path);
         Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();

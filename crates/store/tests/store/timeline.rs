@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use holdpoint_store::{EventRow, EventsWanted, NewEvent, Run, RunId, Store, limits};
+use holdpoint_store::{EventRow, EventsWanted, Host, NewEvent, Run, RunId, Store, limits};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
@@ -26,7 +26,8 @@ fn hits(seqs: std::ops::RangeInclusive<u64>) -> impl Iterator<Item = NewEvent> +
 }
 
 async fn run(store: &Store) -> RunId {
-    let run = Run { pid: 7, version: "1.2.3".into(), started_at: Timestamp::now() };
+    let run =
+        Run { host: Host::here(), pid: 7, version: "1.2.3".into(), started_at: Timestamp::now() };
     store.begin_run(run).await.unwrap()
 }
 

@@ -93,7 +93,7 @@ async fn inspector(process: &Running, around: &Around) -> Result<SocketAddr, Fai
                 return found;
             }
             // The system does not tell of new sockets.
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            tokio::time::sleep(limits::LOOK_AGAIN).await;
         }
     };
     tokio::pin!(fresh);

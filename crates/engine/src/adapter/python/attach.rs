@@ -425,7 +425,7 @@ impl Link {
             let text = format!("the debugger of {} did not answer", self.attach.at);
             Failure::new(Code::AttachFailed, text).hint("is it a debugpy that listens there?")
         })??;
-        let pid = dap.pid().await;
+        let pid = dap.pid();
         Ok(Connected { backend: Backend::Dap(dap), signals, pid, revision, bound: Vec::new() })
     }
 

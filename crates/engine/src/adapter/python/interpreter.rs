@@ -12,7 +12,7 @@ use tokio::process::Command;
 
 use super::{
     PROBE,
-    project::{self, Found},
+    project::{self, Choice},
 };
 use crate::{
     failure::{Code, Failure},
@@ -59,7 +59,7 @@ impl Interpreter {
     ) -> Result<Interpreter, Failure> {
         let found = match named {
             Some(named) => resolve(named, &launch.cwd)
-                .map(|path| Found { path, why: "as given".to_owned() })
+                .map(|path| Choice { path, why: "as given".to_owned() })
                 .ok_or_else(|| missing(named))?,
             None => project::find(launch).await.ok_or_else(|| missing(Path::new("python3")))?,
         };

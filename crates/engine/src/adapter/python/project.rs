@@ -18,28 +18,28 @@ const POETRY: Duration = Duration::from_secs(4);
 
 /// An interpreter, and why it is the one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Choice {
     pub(super) path: PathBuf,
     pub(super) why: String,
 }
 
-impl Found {
+impl Choice {
     /// The interpreter of an environment, if there is one.
-    fn inside(environment: &Path, why: impl Into<String>) -> Option<Found> {
+    fn inside(environment: &Path, why: impl Into<String>) -> Option<Choice> {
         let path = environment.join("bin").join("python");
-        path.is_file().then(|| Found { path, why: why.into() })
+        path.is_file().then(|| Choice { path, why: why.into() })
     }
 }
 
 /// The first that there is: what the call says, what lies in the project, what its tools keep elsewhere,
 /// what is active here, what PATH has.
-pub(super) async fn find(launch: &Launch) -> Option<Found> {
+pub(super) async fn find(launch: &Launch) -> Option<Choice> {
     let project = Project { launch, folders: folders(launch) };
     if let Some(found) = project.told().or_else(|| project.uv()).or_else(|| project.inside()) {
         return Some(found);
     }
     if let Some(active) = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from) {
-        let found = Found::inside(&active, "VIRTUAL_ENV of this server");
+        let found = Choice::inside(&active, "VIRTUAL_ENV of this server");
         if found.is_some() {
             return found;
         }
@@ -49,7 +49,7 @@ pub(super) async fn find(launch: &Launch) -> Option<Found> {
     }
     let active = || {
         let prefix = PathBuf::from(std::env::var_os("CONDA_PREFIX")?);
-        Found::inside(&prefix, "CONDA_PREFIX of this server")
+        Choice::inside(&prefix, "CONDA_PREFIX of this server")
     };
     project.conda().or_else(|| project.pyenv()).or_else(active).or_else(|| project.on_path())
 }
@@ -83,35 +83,35 @@ impl Project<'_> {
     }
 
     /// An environment that the call itself activates.
-    fn told(&self) -> Option<Found> {
+    fn told(&self) -> Option<Choice> {
         let given = |name: &str| Some((name.to_owned(), self.launch.env.get(name)?));
         let (name, folder) = given("VIRTUAL_ENV").or_else(|| given("CONDA_PREFIX"))?;
-        Found::inside(Path::new(folder), format!("{name} of this call"))
+        Choice::inside(Path::new(folder), format!("{name} of this call"))
     }
 
     /// Where uv is told to keep the project's environment.
-    fn uv(&self) -> Option<Found> {
+    fn uv(&self) -> Option<Choice> {
         let place = self.var("UV_PROJECT_ENVIRONMENT")?;
         let root = self.folders.iter().find(|it| it.join("pyproject.toml").is_file())?;
-        Found::inside(&root.join(place), "uv, by UV_PROJECT_ENVIRONMENT")
+        Choice::inside(&root.join(place), "uv, by UV_PROJECT_ENVIRONMENT")
     }
 
     /// An environment in the project.
-    fn inside(&self) -> Option<Found> {
+    fn inside(&self) -> Option<Choice> {
         self.folders.iter().find_map(|folder| {
             [".venv", "venv", "env", ".conda"].iter().find_map(|name| {
                 let environment = folder.join(name);
                 let made_by = maker(&environment, folder)?;
-                Found::inside(&environment, format!("{name} in {}{made_by}", folder.display()))
+                Choice::inside(&environment, format!("{name} in {}{made_by}", folder.display()))
             })
         })
     }
 
     /// The environment that poetry keeps for the project: by its name and a hash of its folder.
-    async fn poetry(&self) -> Option<Found> {
+    async fn poetry(&self) -> Option<Choice> {
         let root = self.folders.iter().find(|it| is_poetrys(it))?;
         let why = format!("poetry's environment of {}", root.display());
-        if let Some(kept) = self.poetry_kept(root).and_then(|it| Found::inside(&it, why.clone())) {
+        if let Some(kept) = self.poetry_kept(root).and_then(|it| Choice::inside(&it, why.clone())) {
             return Some(kept);
         }
         let asked = Command::new(search("poetry")?)
@@ -122,7 +122,7 @@ impl Project<'_> {
             .output();
         let output = tokio::time::timeout(POETRY, asked).await.ok()?.ok()?;
         let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        Found::inside(Path::new(&folder), why).filter(|_| output.status.success())
+        Choice::inside(Path::new(&folder), why).filter(|_| output.status.success())
     }
 
     fn poetry_kept(&self, root: &Path) -> Option<PathBuf> {
@@ -137,7 +137,7 @@ impl Project<'_> {
     }
 
     /// The environment that `environment.yml` names, wherever conda keeps it.
-    fn conda(&self) -> Option<Found> {
+    fn conda(&self) -> Option<Choice> {
         let file = self.folders.iter().find_map(|folder| {
             let names = ["environment.yml", "environment.yaml"];
             names.iter().map(|it| folder.join(it)).find(|it| it.is_file())
@@ -146,7 +146,7 @@ impl Project<'_> {
         let name = text.lines().find_map(|line| line.strip_prefix("name:"))?;
         let name = name.trim().trim_matches(['"', '\'']);
         let why = format!("conda environment `{name}` of {}", file.display());
-        self.conda_folders().iter().find_map(|it| Found::inside(&it.join(name), why.clone()))
+        self.conda_folders().iter().find_map(|it| Choice::inside(&it.join(name), why.clone()))
     }
 
     fn conda_folders(&self) -> Vec<PathBuf> {
@@ -167,14 +167,14 @@ impl Project<'_> {
     }
 
     /// What `.python-version` names, where pyenv has it.
-    fn pyenv(&self) -> Option<Found> {
+    fn pyenv(&self) -> Option<Choice> {
         let (file, version) = self.pinned()?;
         let root = self.var("PYENV_ROOT").map(PathBuf::from);
         let versions = root.or_else(|| Some(self.home()?.join(".pyenv")))?.join("versions");
         let whole = versions.join(&version);
         let folder =
             if whole.is_dir() { whole } else { newest(&versions, &format!("{version}."))? };
-        Found::inside(&folder, format!("pyenv, by {}", file.display()))
+        Choice::inside(&folder, format!("pyenv, by {}", file.display()))
     }
 
     fn pinned(&self) -> Option<(PathBuf, String)> {
@@ -188,14 +188,14 @@ impl Project<'_> {
         (!version.contains(['/', '\\'])).then_some((file, version))
     }
 
-    fn on_path(&self) -> Option<Found> {
+    fn on_path(&self) -> Option<Choice> {
         let path = search("python3").or_else(|| search("python"))?;
         let start = self.folders.first().map(|it| it.display().to_string()).unwrap_or_default();
         let unmet = self.pinned().map(|(file, version)| {
             format!("; {} names {version}, which pyenv does not have", file.display())
         });
         let unmet = unmet.unwrap_or_default();
-        Some(Found { path, why: format!("PATH: no environment in {start} or above{unmet}") })
+        Some(Choice { path, why: format!("PATH: no environment in {start} or above{unmet}") })
     }
 }
 

@@ -10,7 +10,7 @@ use holdpoint_cdp::{
 use super::Cdp;
 use crate::{backend::Running, failure::Failure};
 
-enum Found {
+enum Whence {
     Script(ScriptId),
     /// A source map carries it.
     Content(String),
@@ -28,16 +28,16 @@ pub(super) async fn running(cdp: &Cdp, file: &Path) -> Result<Running, Failure> 
         .collect();
     let found = cdp.sources(move |sources| find(sources, &user_file, &stands_in, is_typed)).await?;
     Ok(match found {
-        Found::Script(script_id) => {
+        Whence::Script(script_id) => {
             Running::Text(cdp.ask(GetScriptSource { script_id }).await?.script_source)
         }
-        Found::Content(text) => Running::Text(text),
-        Found::Nothing(running) => running,
+        Whence::Content(text) => Running::Text(text),
+        Whence::Nothing(running) => running,
     })
 }
 
 /// Of several generations of a file, one that the thread stands in, else the newest.
-fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed: bool) -> Found {
+fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed: bool) -> Whence {
     let own = sources.scripts().of_file(file);
     let here = own.iter().find(|it| stands_in.contains(&it.id)).or(own.last());
     let own = here.map(|it| it.id.clone());
@@ -45,7 +45,7 @@ fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed
         && !sources.source_map(&id).is_some_and(|map| map.has(file))
     {
         // Without its types a `.ts` is another text, line by line.
-        return if is_typed { Found::Nothing(Running::Unknown) } else { Found::Script(id) };
+        return if is_typed { Whence::Nothing(Running::Unknown) } else { Whence::Script(id) };
     }
     let with_map: Vec<ScriptId> = sources
         .scripts()
@@ -59,10 +59,10 @@ fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed
         let mut mine = all.iter().filter(|it| it.path.as_ref().is_some_and(|it| file.is(it, it)));
         if let Some(source) = mine.next() {
             if let Some(content) = &source.content {
-                return Found::Content(content.clone());
+                return Whence::Content(content.clone());
             }
             nothing = Running::Unknown;
         }
     }
-    Found::Nothing(nothing)
+    Whence::Nothing(nothing)
 }

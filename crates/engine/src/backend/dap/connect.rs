@@ -124,6 +124,10 @@ impl Dap {
         }
         let rest = async {
             let signals = self.set_all(setup).await?;
+            // Before the program runs: nobody takes what it says until it has joined its session.
+            if let Some(inside) = self.known.inside() {
+                self.known.set_pid(inside.pid(self).await);
+            }
             let done = Feature::Request(ConfigurationDone::COMMAND);
             if allowed(&self.known.capabilities(), done).is_ok() {
                 self.ask::<ConfigurationDone>(Empty).await?;
@@ -212,11 +216,13 @@ impl Known {
                 let all = continued.all_threads_continued.unwrap_or(true);
                 let thread = continued.thread_id.filter(|_| !all);
                 self.epochs().went(thread);
+                self.standing().retain(|it| thread.is_some_and(|thread| thread != *it));
                 vec![Signal::Continued { thread }]
             }
             Event::Thread(thread) => vec![match thread.reason {
                 t::ThreadReason::Exited => {
                     self.epochs().forget(thread.thread_id);
+                    self.standing().remove(&thread.thread_id);
                     Signal::ThreadEnded { thread: thread.thread_id }
                 }
                 _ => Signal::ThreadStarted { thread: thread.thread_id, name: None },
@@ -234,7 +240,7 @@ impl Known {
             Event::Exited(exited) => vec![Signal::Exited { code: exited.exit_code }],
             Event::Terminated(_) => vec![Signal::Ended],
             Event::Process(process) => {
-                self.set_pid(process.system_process_id);
+                self.set_pid(process.system_process_id.and_then(|it| u32::try_from(it).ok()));
                 Vec::new()
             }
             Event::Capabilities(change) => {
@@ -335,7 +341,10 @@ impl Dap {
     ) -> Result<(), mpsc::error::SendError<Signal>> {
         let event = match event {
             Event::Stopped(event) => match self.stop(&event, sender, looking) {
-                Some(stopped) => return sender.send(Signal::Stopped(stopped)).await,
+                Some(stopped) => {
+                    self.known.standing().insert(stopped.thread);
+                    return sender.send(Signal::Stopped(stopped)).await;
+                }
                 None => return Ok(()),
             },
             event => event,
@@ -361,10 +370,10 @@ impl Dap {
         let inside = self.known.inside();
         let sender = sender.clone();
         if let Some(work) = inside.and_then(|it| it.look(self, event, &stopped)) {
+            let dap = self.clone();
             looking.spawn(async move {
                 if let Some(stopped) = work.await {
-                    // The session may have ended first.
-                    sender.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+                    dap.tell_stop(stopped, &sender).await;
                 }
             });
         } else if let Some(look) = self.to_look_at(&stopped) {

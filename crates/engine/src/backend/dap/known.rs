@@ -35,6 +35,8 @@ pub struct Known {
     /// Threads that were told to step, and have not been told to go on since.
     steps: Mutex<BTreeSet<i64>>,
     epochs: Mutex<Epochs>,
+    /// Threads whose stop was told and that were not let go since.
+    standing: Mutex<BTreeSet<i64>>,
     pid: Mutex<Option<u32>>,
     /// What is under way beside the events.
     pub(super) tasks: Tasks,
@@ -59,6 +61,7 @@ impl Known {
             traces: Mutex::default(),
             steps: Mutex::default(),
             epochs: Mutex::default(),
+            standing: Mutex::default(),
             pid: Mutex::default(),
             tasks: Tasks::default(),
             tells_output,
@@ -104,12 +107,16 @@ impl Known {
         lock(&self.epochs)
     }
 
+    pub(super) fn standing(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        lock(&self.standing)
+    }
+
     pub(super) fn pid(&self) -> Option<u32> {
         *lock(&self.pid)
     }
 
-    pub(super) fn set_pid(&self, pid: Option<i64>) {
-        *lock(&self.pid) = pid.and_then(|it| u32::try_from(it).ok());
+    pub(super) fn set_pid(&self, pid: Option<u32>) {
+        *lock(&self.pid) = pid;
     }
 
     /// Whether we go now; once only.

@@ -200,14 +200,14 @@ impl Dap {
             Err(failure) if failure.code == Code::SessionEnded => return,
             Err(failure) => {
                 tracing::debug!(%failure, "a stop is told as it came");
-                return signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+                return self.tell_stop(stopped, &signals).await;
             }
         };
         if look == Look::Place {
             stopped.hits = self.known.at(&top);
             // A stop that is nobody's is the program's own, or a step's end.
             if stopped.hits.is_empty() {
-                return signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
+                return self.tell_stop(stopped, &signals).await;
             }
         }
         let mut passed = Vec::new();
@@ -243,6 +243,12 @@ impl Dap {
                 }
             }
         }
+        self.tell_stop(stopped, &signals).await;
+    }
+
+    pub(super) async fn tell_stop(&self, stopped: Stopped, signals: &mpsc::Sender<Signal>) {
+        self.known.standing().insert(stopped.thread);
+        // The session may have ended first.
         signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
     }
 
@@ -251,6 +257,11 @@ impl Dap {
         if self.known.steps().contains(&stopped.thread) {
             stopped.reason = StopReason::Step;
             return Ok(false);
+        }
+        // What is sent lets every thread run, and the stop of another would be over unseen: this one goes on
+        // with that one.
+        if !self.known.standing().is_empty() {
+            return Ok(true);
         }
         self.resume(stopped.thread).await.map(|()| true)
     }

@@ -3,7 +3,10 @@
 use std::path::Path;
 
 use super::*;
-use crate::{catalogue::Catalogue, tools::TOOLSETS};
+use crate::{
+    catalogue::Catalogue,
+    tools::{TOOLS, TOOLSETS},
+};
 
 fn under(toolset: &str) -> Mentions {
     Catalogue::ours(&[toolset.to_owned()]).unwrap().mentions
@@ -75,7 +78,7 @@ fn every_literal_of_ours_that_names_a_tool_is_recognised() {
     for folder in ["engine/src", "holdpoint/src"] {
         collect(&crates.join(folder), &mut literals);
     }
-    let all = Mentions { missing: TOOLS.iter().map(|it| it.name).collect(), has_more: false };
+    let all = Mentions { missing: TOOLS.iter().map(|it| it.key()).collect(), has_more: false };
     let naming: Vec<&(String, String)> =
         literals.iter().filter(|(_, it)| all.find(it).is_some()).collect();
     assert!(naming.len() > 50, "only {} literals were found", naming.len());
@@ -84,7 +87,7 @@ fn every_literal_of_ours_that_names_a_tool_is_recognised() {
         for (file, literal) in &naming {
             let told = mentions.answer(literal.clone());
             let hinted = mentions.hint(literal);
-            let is_hint = !set.tools.contains(&MORE.name) && mentions.find(&hinted).is_none();
+            let is_hint = !set.tools.contains(&MORE.name()) && mentions.find(&hinted).is_none();
             assert!(
                 mentions.find(&told).is_none() || is_hint,
                 "{file}: under `{}` this names a tool that is not there:\n{told}",

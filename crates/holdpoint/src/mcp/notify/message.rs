@@ -1,12 +1,13 @@
 //! What an event says to a client: pure, from a record to the messages that tell of it.
 //!
-//! Each fact goes out twice: as our own notification (`notifications/breakpoint/hit`, seed 004), and as a
+//! Each fact goes out twice: as our own notification (`notifications/breakpoint/hit`), and as a
 //! standard log message for clients that drop what they do not know. Both are written once, as the text that
 //! goes over the wire, for all clients.
 
 use std::sync::Arc;
 
 use holdpoint_engine::{
+    actor::Actor,
     event::{Event, Hit, StoppedAt, TraceHit},
     ids::{BreakpointId, Seq, SessionId, ThreadKey},
     log::Record,
@@ -82,9 +83,15 @@ fn ours(record: &Record) -> Vec<Text> {
         Event::SessionStarted { .. } => {
             vec![state(record, None, Status::Starting, "started", None)]
         }
-        Event::Resumed { was, .. } => {
+        Event::Resumed { was, by, .. } => {
             let reason = if *was == Status::Starting { "started" } else { "resumed" };
-            vec![state(record, *was, Status::Running, reason, None)]
+            vec![told(
+                STATE,
+                &StateParams {
+                    by: by.as_ref(),
+                    ..state_of(record, Some(*was), Status::Running, reason, None)
+                },
+            )]
         }
         Event::SessionEnded { was, exit, .. } => {
             vec![state(record, *was, Status::Ended, exit, None)]
@@ -99,12 +106,12 @@ fn ours(record: &Record) -> Vec<Text> {
                 }),
             )]
         }
-        Event::CallResumed { pause_id, method_name, action } => {
+        Event::CallResumed { pause_id, method_name, action, by } => {
             vec![call(
                 "execution_resumed",
                 &json!({
                     "pause_id": pause_id, "method_name": method_name, "action": action,
-                    "seq": record.seq,
+                    "by": by, "seq": record.seq,
                 }),
             )]
         }
@@ -132,12 +139,13 @@ fn ours(record: &Record) -> Vec<Text> {
         | Event::ThreadStarted { .. }
         | Event::ThreadEnded { .. }
         | Event::Output { .. }
+        | Event::BreakpointChanged { .. }
         | Event::BreakpointBound(_)
         | Event::BreakpointUnbound { .. } => Vec::new(),
     }
 }
 
-/// What an intercepted call does (seed 000).
+/// What an intercepted call does.
 fn call(what: &str, params: &serde_json::Value) -> Text {
     notice(&format!("notifications/breakpoint/{what}"), &params.to_string())
 }
@@ -180,6 +188,9 @@ struct StateParams<'r> {
     thread_id: Option<ThreadKey>,
     timestamp: Timestamp,
     seq: Seq,
+    /// Who asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'r Actor>,
 }
 
 fn stop_hit(record: &Record, at: &StoppedAt, hit: &Hit) -> Text {
@@ -220,6 +231,8 @@ fn trace_hit(record: &Record, hit: &TraceHit) -> Text {
     )
 }
 
+const STATE: &str = "notifications/debug/session_state";
+
 fn state(
     record: &Record,
     old: impl Into<Option<Status>>,
@@ -227,19 +240,27 @@ fn state(
     reason: &str,
     at: Option<&StoppedAt>,
 ) -> Text {
-    told(
-        "notifications/debug/session_state",
-        &StateParams {
-            session_id: record.event.session(),
-            old: old.into(),
-            new,
-            reason,
-            location: at.map(Location::of),
-            thread_id: at.map(|at| at.thread),
-            timestamp: record.at,
-            seq: record.seq,
-        },
-    )
+    told(STATE, &state_of(record, old.into(), new, reason, at))
+}
+
+fn state_of<'r>(
+    record: &'r Record,
+    old: Option<Status>,
+    new: Status,
+    reason: &'r str,
+    at: Option<&'r StoppedAt>,
+) -> StateParams<'r> {
+    StateParams {
+        session_id: record.event.session(),
+        old,
+        new,
+        reason,
+        location: at.map(Location::of),
+        thread_id: at.map(|at| at.thread),
+        timestamp: record.at,
+        seq: record.seq,
+        by: None,
+    }
 }
 
 fn told(method: &str, params: &impl Serialize) -> Text {
@@ -278,6 +299,7 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         | Event::ThreadStarted { .. }
         | Event::ThreadEnded { .. }
         | Event::Output { .. }
+        | Event::BreakpointChanged { .. }
         | Event::BreakpointBound(_)
         | Event::BreakpointUnbound { .. }
         | Event::CallCompleted { .. }

@@ -6,7 +6,7 @@ use rmcp::model::{PromptMessage, Role};
 use serde_json::{Value, json};
 
 use super::{Given, Prompt};
-use crate::{app::App, mcp::resources, tools::callpoint::shape};
+use crate::{app::App, mcp::resources, view::short};
 
 /// Calls that a model begins with.
 const CALLS: usize = 10;
@@ -21,14 +21,14 @@ pub(super) const DEBUG_SESSION_START: Prompt = Prompt {
 
 fn render<'a>(app: &'a App, _: &'a Given) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>> {
     Box::pin(async move {
-        let mut functions = shape::functions(app).await;
+        let mut functions = short::functions(app).await;
         if let Some(functions) = functions.as_object_mut() {
             functions.remove("metadata");
         }
         let mut recent = resources::recent(app, CALLS).await?;
-        let paused = shape::paused(app, Some(Budget::tokens(limits::RESOURCE_TOKENS))).await;
+        let paused = short::paused(app, Some(Budget::tokens(limits::RESOURCE_TOKENS))).await;
         let json = json!({
-            "breakpoints": shape::breakpoints(app).await,
+            "breakpoints": short::breakpoints(app).await,
             "functions": functions,
             "recent_calls": recent.get_mut("calls").map(Value::take),
             "paused": paused.get("paused"),

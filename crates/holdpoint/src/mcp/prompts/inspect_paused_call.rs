@@ -6,7 +6,7 @@ use rmcp::model::{PromptMessage, Role};
 use serde_json::{Value, json};
 
 use super::{Argument, Given, Prompt};
-use crate::app::App;
+use crate::{app::App, view};
 
 pub(super) const INSPECT_PAUSED_CALL: Prompt = Prompt {
     name: "inspect-paused-call",
@@ -19,7 +19,7 @@ pub(super) const INSPECT_PAUSED_CALL: Prompt = Prompt {
     render,
     values: |app, _| {
         let paused = app.engine.opened_callpoints().map(|it| it.paused()).unwrap_or_default();
-        paused.iter().filter_map(|it| it.get("id")?.as_str().map(str::to_owned)).collect()
+        paused.into_iter().map(|it| it.id).collect()
     },
 };
 
@@ -33,6 +33,7 @@ fn render<'a>(
             Failure::new(Code::InvalidParams, format!("pause_not_found: `{id}`"))
                 .hint("`breakpoint_list_paused` lists them")
         })?;
+        let paused = view::pause(&paused);
         let field = |name: &str| paused.get(name).cloned().unwrap_or(Value::Null);
         let json = json!({
             "pause_id": id,

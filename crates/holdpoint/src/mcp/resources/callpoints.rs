@@ -1,18 +1,21 @@
-//! `breakpoint://…`: intercepted functions and their calls, as seed 000 names them.
+//! `breakpoint://…`: intercepted functions and their calls, as the contract of calls names them.
 
 use futures::future::BoxFuture;
 use holdpoint_engine::{
     budget::Budget,
-    callpoints::Wanted,
     event::{Event, Topic},
     failure::{Code, Failure},
     limits,
+    records::Wanted,
 };
 use rmcp::model::ResourceContents;
 use serde_json::{Value, json};
 
 use super::{Resource, always, no_parts};
-use crate::{app::App, tools::callpoint::shape};
+use crate::{
+    app::App,
+    view::{call, short},
+};
 
 /// Records in `breakpoint://call-history`: fewer than a tool shows, because it is context.
 const HISTORY: usize = 50;
@@ -35,7 +38,7 @@ pub(super) const BREAKPOINTS: Resource = Resource {
     mime: "application/json",
     topic: Topic::Callpoints,
     concerns: |event, _| matches!(event, Event::CallpointChanged { .. }),
-    read: |app, uri, _| answer(uri, async { Ok(shape::breakpoints(app).await) }),
+    read: |app, uri, _| answer(uri, async { Ok(short::breakpoints(app).await) }),
     parts: no_parts,
 };
 
@@ -48,7 +51,7 @@ pub(super) const PAUSED: Resource = Resource {
     concerns: always,
     read: |app, uri, _| {
         answer(uri, async {
-            Ok(shape::paused(app, Some(Budget::tokens(limits::RESOURCE_TOKENS))).await)
+            Ok(short::paused(app, Some(Budget::tokens(limits::RESOURCE_TOKENS))).await)
         })
     },
     parts: no_parts,
@@ -72,7 +75,7 @@ pub(super) const FUNCTIONS: Resource = Resource {
     mime: "application/json",
     topic: Topic::Functions,
     concerns: always,
-    read: |app, uri, _| answer(uri, async { Ok(shape::functions(app).await) }),
+    read: |app, uri, _| answer(uri, async { Ok(short::functions(app).await) }),
     parts: no_parts,
 };
 
@@ -86,7 +89,7 @@ fn answer<'a>(
 async fn status(app: &App) -> Result<Value, Failure> {
     let callpoints = app.engine.callpoints().await;
     let wanted = Wanted { limit: 1, ..Wanted::default() };
-    let page = callpoints.records(wanted).await;
+    let page = callpoints.records.page(wanted).await;
     let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
     Ok(json!({
         "breakpoints": callpoints.callpoints().len(),
@@ -99,10 +102,11 @@ async fn status(app: &App) -> Result<Value, Failure> {
 /// The newest calls in short, newest first.
 pub(in crate::mcp) async fn recent(app: &App, limit: usize) -> Result<Value, Failure> {
     let wanted = Wanted { limit, ..Wanted::default() };
-    let page = app.engine.callpoints().await.records(wanted).await;
+    let page = app.engine.callpoints().await.records.page(wanted).await;
     let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
     let budget = Some(Budget::tokens(limits::RESOURCE_TOKENS));
-    let (calls, left_out) = shape::fit(page.calls.iter().map(shape::call), budget);
+    let (calls, left_out) =
+        short::fit(page.calls.iter().map(|it| short::call(&call::record(it))), budget);
     let truncated = left_out > 0 || page.next.is_some();
     Ok(json!({ "calls": calls, "total_count": page.total, "truncated": truncated }))
 }

@@ -164,9 +164,9 @@ fn stands_on(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> bool {
 const WAITING: &str = "pending: no program runs; set at the next launch";
 
 /// What is said, and the line that is shown.
-type Told = (String, Option<(PathBuf, u32, Option<u32>)>);
+type Placed = (String, Option<(PathBuf, u32, Option<u32>)>);
 
-fn at_line(file: &Path, asked: u32, column: Option<u32>, fate: &Fate) -> Told {
+fn at_line(file: &Path, asked: u32, column: Option<u32>, fate: &Fate) -> Placed {
     let name = base(file);
     let (head, line) = match fate {
         Fate::Waiting => (format!("at {name}:{asked} ({WAITING})"), asked),
@@ -180,7 +180,7 @@ fn at_line(file: &Path, asked: u32, column: Option<u32>, fate: &Fate) -> Told {
     (head, Some((file.to_owned(), line, column)))
 }
 
-fn at_function(place: &Place, fate: &Fate) -> Told {
+fn at_function(place: &Place, fate: &Fate) -> Placed {
     match fate {
         Fate::Waiting => (format!("at {place} ({WAITING})"), None),
         Fate::Functions { places, total } => {

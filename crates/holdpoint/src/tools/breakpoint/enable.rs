@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::bind;
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Enable;
@@ -20,15 +20,18 @@ pub(crate) struct Params {
 
 impl Tool for Enable {
     const NAME: &'static str = "breakpoint_enable";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Switch a breakpoint or tracepoint on or off.";
     const EFFECT: Effect = Effect::Sets;
     const TITLE: &'static str = "Enable breakpoint";
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let enabled = params.enabled.unwrap_or(true);
         let changed = app.engine.sessions.breakpoints.enable(BreakpointId(params.id), enabled)?;
+        let change = if enabled { "enabled" } else { "disabled" };
+        app.engine.breakpoint_changed(&changed, change, call.actor());
         app.engine.memory().await.keep(&changed).await;
         if enabled {
             let fate = bind::set(&app, &changed).await?;

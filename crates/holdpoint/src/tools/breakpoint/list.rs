@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{bind, set_exception};
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct List;
@@ -25,6 +25,7 @@ pub(crate) struct Params {}
 
 impl Tool for List {
     const NAME: &'static str = "breakpoint_list";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Every breakpoint, tracepoint and intercepted function, bound or \
         not.";
     const EFFECT: Effect = Effect::Reads;

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::bind;
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Dialect, Effect, Family, Reply, Tool},
     tools::callpoint::refuse,
 };
 
@@ -31,16 +31,16 @@ pub(crate) struct Params {
 
 impl Tool for Remove {
     const NAME: &'static str = "breakpoint_remove";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Remove a breakpoint, a tracepoint or, by `function_name`, an \
         intercepted function.";
     const EFFECT: Effect = Effect::Destroys;
-    const SPEAKS_JSON: bool = true;
-    const WORDS_WITH: &'static [&'static str] = &["id", "file", "line", "function"];
+    const DIALECT: Dialect = Dialect::JsonUnless(&["id", "file", "line", "function"]);
     const TITLE: &'static str = "Remove breakpoint";
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         if params.names_no_line() {
             let Some(name) = params.function_name.filter(|name| !name.is_empty()) else {
                 return Ok(refuse(
@@ -53,7 +53,7 @@ impl Tool for Remove {
                 ));
             };
             // Idempotent: one that is not there is gone.
-            app.engine.callpoints().await.remove(&name).await;
+            app.engine.callpoints().await.remove(&name, &call.actor()).await;
             return Ok(Reply::Json(json!({ "status": "ok", "function_name": name })));
         }
         let breakpoints = &app.engine.sessions.breakpoints;
@@ -62,6 +62,7 @@ impl Tool for Remove {
             _ => params.find(breakpoints)?,
         };
         let removed = breakpoints.remove(id)?;
+        app.engine.breakpoint_changed(&removed, "removed", call.actor());
         app.engine.memory().await.forget(id).await;
         let kind = if removed.trace.is_some() { "Tracepoint" } else { "Breakpoint" };
         let text = format!("{kind} {id} at {} removed", removed.place);

@@ -1,8 +1,9 @@
-//! `breakpoint_set`, and its short form `debug_breakpoint` (seed 003).
+//! `breakpoint_set`, and its short form `debug_breakpoint`.
 
 use std::path::{Path, PathBuf};
 
 use holdpoint_engine::{
+    actor::Actor,
     breakpoints::{Asked, Place, hits::HitTest},
     failure::Failure,
     ids::BreakpointId,
@@ -16,7 +17,7 @@ use super::{
 };
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::shared::params,
 };
 
@@ -37,6 +38,7 @@ params! {
 
 impl Tool for Set {
     const NAME: &'static str = "breakpoint_set";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Stop at a line or function, or only when a condition holds.";
     const EFFECT: Effect = Effect::Arms;
     const TITLE: &'static str = "Set breakpoint";
@@ -44,25 +46,26 @@ impl Tool for Set {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        set(&app, params).await
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        set(&app, params, call.actor()).await
     }
 }
 
 impl Tool for Short {
     const NAME: &'static str = "debug_breakpoint";
+    const FAMILY: &'static Family = &crate::tools::debug::FAMILY;
     const ABOUT: &'static str = "The same as `breakpoint_set`: stop at a line or function.";
     const EFFECT: Effect = Effect::Arms;
     const TITLE: &'static str = "Set breakpoint";
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
-        set(&app, params).await
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+        set(&app, params, call.actor()).await
     }
 }
 
-async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
+async fn set(app: &App, params: Params, by: Actor) -> Result<Reply, Failure> {
     let id = params.id.map(BreakpointId);
     let at = place::of(app, params.id)?;
     let asked = params.asked(at, |file| place::find(app, file))?;
@@ -76,6 +79,7 @@ async fn set(app: &App, params: Params) -> Result<Reply, Failure> {
         Some(id) => breakpoints.change(id, asked)?,
         None => breakpoints.set(asked)?,
     };
+    app.engine.breakpoint_changed(&breakpoint, "set", by);
     app.engine.memory().await.keep(&breakpoint).await;
     let fate = bind::set(app, &breakpoint).await?;
     let text = bind::text(app, &breakpoint, &fate);

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetException;
@@ -30,6 +30,7 @@ pub(crate) struct Params {
 
 impl Tool for SetException {
     const NAME: &'static str = "breakpoint_set_exception";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Find a swallowed exception: choose which ones stop the program. \
         Default: uncaught; `[]` for none.";
     const EFFECT: Effect = Effect::Sets;

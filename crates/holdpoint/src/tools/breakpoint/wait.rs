@@ -7,6 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use holdpoint_engine::{
+    callpoints::behavior::Moment,
     event::{Event, StoppedAt},
     failure::{Code, Failure},
     ids::{BreakpointId, Seq, SessionId},
@@ -20,12 +21,12 @@ use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{
-        callpoint::shape,
         debug::{report, status, wait::patience},
         session::Any,
     },
+    view::{self, short},
 };
 
 pub(crate) struct Wait;
@@ -42,6 +43,7 @@ pub(crate) struct Params {
 
 impl Tool for Wait {
     const NAME: &'static str = "breakpoint_wait";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Wait until any program stops (at one of `ids`) or a call of an \
         instrumented app pauses.";
     const EFFECT: Effect = Effect::Reads;
@@ -82,11 +84,11 @@ struct Wanted {
 
 /// What ended a wait: a thread that stopped, or a call that paused.
 enum Took {
-    Stop(Found),
+    Stop(Halt),
     Paused { pause_id: String, line: String, seq: Seq },
 }
 
-struct Found {
+struct Halt {
     session: SessionId,
     seq: Seq,
     at: StoppedAt,
@@ -147,7 +149,7 @@ impl Wanted {
         let hit = |id: &BreakpointId| at.hits.iter().any(|hit| hit.breakpoint == Some(*id));
         let is_wanted = self.ids.is_empty() || self.ids.iter().any(hit);
         (is_ours && is_wanted).then(|| {
-            Took::Stop(Found { session: at.session, seq: record.seq, at: at.clone(), gap: None })
+            Took::Stop(Halt { session: at.session, seq: record.seq, at: at.clone(), gap: None })
         })
     }
 
@@ -160,11 +162,10 @@ impl Wanted {
     fn paused_now(&self) -> Option<Took> {
         let callpoints = self.app.engine.opened_callpoints().filter(|_| self.takes_calls())?;
         let paused = callpoints.paused();
-        let pause = paused.iter().find(|it| it.get("waiting") == Some(&json!(true)))?;
-        let line = pause.get("line").and_then(Value::as_str);
+        let pause = paused.iter().find(|it| it.is_waiting)?;
         Some(Took::Paused {
-            pause_id: pause.get("id")?.as_str()?.to_owned(),
-            line: line.unwrap_or_default().to_owned(),
+            pause_id: pause.id.clone(),
+            line: pause.seen.call.line(),
             seq: self.app.engine.log.head(),
         })
     }
@@ -185,10 +186,10 @@ impl Wanted {
     async fn paused(&self, pause_id: &str, line: &str, seq: Seq) -> Result<Reply, Failure> {
         let pause = self.app.engine.callpoints().await.paused_one(pause_id);
         let now = if pause.is_some() { "paused" } else { "resumed" };
-        let short = pause.as_ref().map(shape::pause);
-        let site = pause.as_ref().and_then(|it| it.pointer("/call_data/call_site/stack_trace/0"));
-        let site = site.map(|frame| format!("\ncalled at {}", shape::frame(frame)));
-        let is_over = pause.as_ref().is_some_and(|it| it.get("phase") == Some(&json!("after")));
+        let short = pause.as_ref().map(|it| short::pause(&view::pause(it)));
+        let site = pause.as_ref().and_then(|it| it.seen.frames.get(0));
+        let site = site.map(|frame| format!("\ncalled at {}", short::frame(frame)));
+        let is_over = pause.as_ref().is_some_and(|it| it.moment != Moment::Before);
         let (when, hint) = match is_over {
             true => (" after it ran", "`breakpoint_continue` lets it go on; its outcome stands"),
             false => ("", "`breakpoint_continue` decides; `breakpoint_repl_eval` evaluates there"),
@@ -214,7 +215,7 @@ impl Wanted {
                 match read {
                     Read::Record(record) => match self.takes(record) {
                         Some(Took::Stop(found)) => {
-                            return Some(Took::Stop(Found { gap, ..found }));
+                            return Some(Took::Stop(Halt { gap, ..found }));
                         }
                         Some(paused) => return Some(paused),
                         None => {}
@@ -284,7 +285,7 @@ fn cursors(app: &App) -> Vec<(SessionId, u64)> {
 /// The stop as it stands, or as it was if the program has run on.
 async fn tell(
     wanted: &Wanted,
-    found: Found,
+    found: Halt,
     cursors: &[(SessionId, u64)],
 ) -> Result<Reply, Failure> {
     let session = wanted.sessions().into_iter().find(|it| it.id == found.session);
@@ -314,7 +315,7 @@ async fn tell(
 }
 
 /// A stop that somebody has resumed meanwhile.
-fn passed(found: &Found, session: Option<&Session>) -> Result<Reply, Failure> {
+fn passed(found: &Halt, session: Option<&Session>) -> Result<Reply, Failure> {
     let at = &found.at;
     let event = Event::Stopped(at.clone());
     let now = session.map_or("ended", |session| session.view().status.as_str());

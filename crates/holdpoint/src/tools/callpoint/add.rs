@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{AFTER, no_behavior, refuse, unregistered};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Add;
@@ -31,15 +31,15 @@ pub(crate) struct Params {
 
 impl Tool for Add {
     const NAME: &'static str = "breakpoint_add";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Pause a function's calls in an app under `holdpoint run`, before \
         and after.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Intercept a function";
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Params { function_name, behavior, after, replacement } = params;
         if function_name.is_empty() {
             return Ok(refuse("missing_parameter", json!({ "parameter": "function_name" })));
@@ -65,12 +65,13 @@ impl Tool for Add {
             let names = json!({ "function_name": function_name, "replacement_function": other });
             return Ok(refuse("signature_mismatch", names));
         }
-        let mut added = callpoints.add(&function_name, before).await;
+        let by = call.actor();
+        let mut added = callpoints.add(&function_name, before, &by).await;
         if let (Ok(()), Some(after)) = (&added, after) {
-            added = callpoints.set_after(&function_name, after).await;
+            added = callpoints.set_after(&function_name, after, &by).await;
         }
         if let (Ok(()), Some(other)) = (&added, &replacement) {
-            added = callpoints.set_replacement(&function_name, Some(other)).await;
+            added = callpoints.set_replacement(&function_name, Some(other), &by).await;
         }
         match added {
             Ok(()) => Ok(Reply::Json(said(callpoints, &function_name))),

@@ -1,17 +1,18 @@
 //! `breakpoint_continue`: decide about a paused call.
 
 use holdpoint_engine::{
-    callpoints::{decision::Decision, paused::Resumed},
+    callpoints::{decision::Decision, resume::Resumed},
     failure::Failure,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value, json};
 
-use super::{no_function, no_value, refuse};
+use super::{no_function, refuse, refuse_as};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::refused,
 };
 
 pub(crate) struct Continue;
@@ -32,22 +33,24 @@ pub(crate) struct Params {
     replacement_function: Option<String>,
 }
 
-/// A result of `null` is one.
+/// Given is given, even as `null`.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
 impl Tool for Continue {
     const NAME: &'static str = "breakpoint_continue";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Let a paused call go on: as it is, changed, replaced, skipped \
         with a result, or raising.";
     const EFFECT: Effect = Effect::Runs;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Decide a paused call";
+    // A result of `null` is one.
+    const NULLS: &'static [&'static str] = &["fake_result"];
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let callpoints = app.engine.callpoints().await;
         let Params { pause_id, replacement_function, .. } = params;
         let decision = Decision {
@@ -61,7 +64,7 @@ impl Tool for Continue {
             ..Decision::default()
         };
         let about = json!({ "pause_id": pause_id });
-        match callpoints.resume(&pause_id, &decision).await {
+        match callpoints.resume(&pause_id, &decision, &call.actor()).await {
             Resumed::Done { action, warning } => {
                 let mut answer = json!({ "status": "ok", "pause_id": pause_id, "action": action });
                 if let (Some(answer), Some(warning)) = (answer.as_object_mut(), warning) {
@@ -69,19 +72,13 @@ impl Tool for Continue {
                 }
                 Ok(Reply::Json(answer))
             }
-            Resumed::NoSuchValue(no) => Ok(no_value(&no)),
+            Resumed::NoSuchValue(no) => Ok(refuse_as(refused::value(&no), json!({}))),
             Resumed::NoSuchFunction { known } => {
                 Ok(no_function(decision.replacement_function.as_deref(), &known))
             }
             Resumed::NotFound => Ok(refuse("pause_not_found", about)),
             Resumed::Already => Ok(refuse("pause_already_resumed", about)),
-            Resumed::NoSuchAction => Ok(refuse(
-                "invalid_action",
-                json!({
-                    "pause_id": pause_id,
-                    "message": "action is \"continue\", \"modify\", \"skip\" or \"raise\"",
-                }),
-            )),
+            Resumed::NoSuchAction => Ok(refuse_as(refused::action(), about)),
         }
     }
 }

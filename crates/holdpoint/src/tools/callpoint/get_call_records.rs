@@ -1,18 +1,19 @@
 //! `breakpoint_get_call_records`: what was called, newest first.
 
 use holdpoint_engine::{
-    callpoints::Wanted,
     failure::{Code, Failure},
     limits,
+    records::Wanted,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{refuse, shape};
+use super::refuse;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::{call, short},
 };
 
 pub(crate) struct GetCallRecords;
@@ -34,10 +35,10 @@ pub(crate) struct Params {
 
 impl Tool for GetCallRecords {
     const NAME: &'static str = "breakpoint_get_call_records";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What was a function called with, what did it return: recorded \
         calls of apps, newest first.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Recorded calls";
     const LONG: bool = true;
     const OLD_NAMES: &'static [(&'static str, &'static str)] =
@@ -45,7 +46,7 @@ impl Tool for GetCallRecords {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, boundary: Call) -> Result<Reply, Failure> {
         let limit = params.limit.unwrap_or(limits::RECORDS_PAGE as i64);
         let Some(limit) = usize::try_from(limit).ok().filter(|limit| *limit >= 1) else {
             let message = "limit must be >= 1";
@@ -60,14 +61,14 @@ impl Tool for GetCallRecords {
             limit,
             ..Wanted::default()
         };
-        let page = app.engine.callpoints().await.records(wanted).await;
+        let page = app.engine.callpoints().await.records.page(wanted).await;
         let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        let budget = call.asked_budget;
+        let budget = boundary.asked_budget;
         let (calls, left_out) = match params.full {
-            true => shape::fit(page.calls.into_iter(), budget),
-            false => shape::fit(page.calls.iter().map(shape::call), budget),
+            true => short::fit(page.calls.iter().map(call::record), budget),
+            false => short::fit(page.calls.iter().map(|it| short::call(&call::record(it))), budget),
         };
-        let last = calls.len().checked_sub(1).and_then(|at| page.ids.get(at)).copied();
+        let last = calls.len().checked_sub(1).and_then(|at| page.calls.get(at)).map(|it| it.id);
         let next = if left_out > 0 { last } else { page.next };
         let shown = calls.len();
         let mut answer = json!({

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct GetDefaultBehavior;
@@ -17,9 +17,9 @@ pub(crate) struct Params {}
 
 impl Tool for GetDefaultBehavior {
     const NAME: &'static str = "breakpoint_get_default_behavior";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What `yield` means now, for every intercepted function.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Default behavior";
     type Scope = App;
     type Params = Params;

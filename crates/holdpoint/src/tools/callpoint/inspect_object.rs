@@ -1,18 +1,19 @@
 //! `breakpoint_inspect_object`: a captured value, looked into.
 
 use holdpoint_engine::{
-    callpoints::Inspected,
     failure::{Code, Failure},
     limits,
+    records::Inspected,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{no_value, refuse, shape};
+use super::{refuse, refuse_as};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::{self, refused, short},
 };
 
 pub(crate) struct InspectObject;
@@ -29,9 +30,9 @@ pub(crate) struct Params {
 
 impl Tool for InspectObject {
     const NAME: &'static str = "breakpoint_inspect_object";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Look inside a recorded value, by its CID; `path` goes further in.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Inspect a value";
     const LONG: bool = true;
     type Scope = App;
@@ -39,18 +40,20 @@ impl Tool for InspectObject {
 
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Params { cid, path, full } = params;
-        let callpoints = app.engine.callpoints().await;
-        let looked = callpoints.inspect(&cid, path.as_deref().unwrap_or_default()).await;
+        let records = &app.engine.callpoints().await.records;
+        let looked = records.inspect(&cid, path.as_deref().unwrap_or_default()).await;
         let looked = looked.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
         match looked {
-            Inspected::Found(found) => {
+            Inspected::Found(looked) => {
+                let found = view::object(&looked);
                 let found = if full { found } else { named(found, &cid) };
-                Ok(match found.get("error") {
-                    Some(_) => Reply::Refused(found),
-                    None => Reply::Json(within(found, call.budget.bytes())),
-                })
+                Ok(Reply::Json(within(found, call.budget.bytes())))
             }
-            Inspected::NoSuchValue(no) => Ok(no_value(&no)),
+            Inspected::Undecodable { cid: whole, why } => {
+                let found = view::undecodable(&whole, &why);
+                Ok(Reply::Refused(if full { found } else { named(found, &cid) }))
+            }
+            Inspected::NoSuchValue(no) => Ok(refuse_as(refused::value(&no), json!({}))),
             Inspected::NoSuchPath { why } => {
                 Ok(refuse("path_not_found", json!({ "cid": cid, "message": why })))
             }
@@ -60,7 +63,7 @@ impl Tool for InspectObject {
 
 /// With the CID as it was given, or the beginning of it that the other tools show.
 fn named(mut found: Value, given: &str) -> Value {
-    let short = found.get("cid").map(shape::cid);
+    let short = found.get("cid").map(short::cid);
     if let (Some(found), Some(short)) = (found.as_object_mut(), short) {
         let is_shorter = short.as_str().is_some_and(|short| given.len() < short.len());
         found.insert("cid".to_owned(), if is_shorter { short } else { json!(given) });

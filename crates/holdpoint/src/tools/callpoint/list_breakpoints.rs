@@ -4,10 +4,10 @@ use holdpoint_engine::failure::Failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::shape;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::short,
 };
 
 pub(crate) struct ListBreakpoints;
@@ -17,14 +17,14 @@ pub(crate) struct Params {}
 
 impl Tool for ListBreakpoints {
     const NAME: &'static str = "breakpoint_list_breakpoints";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Which functions of instrumented apps are intercepted, and how.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Intercepted functions";
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
-        Ok(Reply::Json(shape::breakpoints(&app).await))
+        Ok(Reply::Json(short::breakpoints(&app).await))
     }
 }

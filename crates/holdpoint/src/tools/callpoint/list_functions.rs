@@ -4,10 +4,10 @@ use holdpoint_engine::failure::Failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::shape;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::short,
 };
 
 pub(crate) struct ListFunctions;
@@ -17,14 +17,14 @@ pub(crate) struct Params {}
 
 impl Tool for ListFunctions {
     const NAME: &'static str = "breakpoint_list_functions";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "The functions that apps have registered, by name.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Known functions";
     type Scope = App;
     type Params = Params;
 
     async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
-        Ok(Reply::Json(shape::functions(&app).await))
+        Ok(Reply::Json(short::functions(&app).await))
     }
 }

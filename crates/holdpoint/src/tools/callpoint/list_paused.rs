@@ -4,10 +4,10 @@ use holdpoint_engine::failure::Failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::shape;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::short,
 };
 
 pub(crate) struct ListPaused;
@@ -21,10 +21,10 @@ pub(crate) struct Params {
 
 impl Tool for ListPaused {
     const NAME: &'static str = "breakpoint_list_paused";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Which calls of apps are paused and wait for \
         `breakpoint_continue`.";
     const EFFECT: Effect = Effect::Reads;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Paused calls";
     const LONG: bool = true;
     type Scope = App;
@@ -32,8 +32,8 @@ impl Tool for ListPaused {
 
     async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         Ok(Reply::Json(match params.full {
-            true => shape::paused_whole(&app, call.asked_budget).await,
-            false => shape::paused(&app, call.asked_budget).await,
+            true => short::paused_whole(&app, call.asked_budget).await,
+            false => short::paused(&app, call.asked_budget).await,
         }))
     }
 }

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-use holdpoint_engine::{budget, callpoints::repl::NoRepl, failure::Failure, limits};
+use holdpoint_engine::{budget, failure::Failure, limits, repl::NoRepl};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{refuse, shape};
+use super::{refuse, refuse_as};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
+    view::{refused, short},
 };
 
 pub(crate) struct ReplEval;
@@ -28,9 +29,9 @@ pub(crate) struct Params {
 
 impl Tool for ReplEval {
     const NAME: &'static str = "breakpoint_repl_eval";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Evaluate an expression where a call of an app is paused.";
     const EFFECT: Effect = Effect::Runs;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Evaluate in a call";
     type Scope = App;
     type Params = Params;
@@ -42,7 +43,7 @@ impl Tool for ReplEval {
         }
         let callpoints = app.engine.callpoints().await;
         let session_id = match call.session.clone() {
-            Some(named) => match callpoints.session(&named).await {
+            Some(named) => match callpoints.repl.session(&named).await {
                 Some(session) if session.pause_id == pause_id => named,
                 Some(_) => {
                     return Ok(refuse("invalid_session_id", json!({ "session_id": named })));
@@ -65,7 +66,7 @@ impl Tool for ReplEval {
                     "output": budget::cut(&entry.output, room),
                     "stdout": budget::cut(&entry.stdout, room),
                     "is_error": entry.is_error,
-                    "result_cid": shape::cid(&json!(entry.result_cid)),
+                    "result_cid": short::cid(&json!(entry.result_cid)),
                 });
                 let is_cut = entry.output.len().max(entry.stdout.len()) > room;
                 if let (Some(answer), true) = (answer.as_object_mut(), is_cut) {
@@ -81,16 +82,10 @@ impl Tool for ReplEval {
 }
 
 fn refusal(no: NoRepl, pause_id: &str) -> Reply {
-    let about = json!({ "pause_id": pause_id });
-    match no {
+    let no = match no {
         // One that was resumed is no paused execution any more.
-        NoRepl::PauseNotFound | NoRepl::PauseResumed => refuse("pause_not_found", about),
-        NoRepl::InvalidPause => refuse("invalid_pause", about),
-        NoRepl::SessionNotFound => refuse("session_not_found", about),
-        NoRepl::SessionClosed => refuse("session_closed", about),
-        NoRepl::EvalNotFound => refuse("eval_missing", about),
-        NoRepl::Timeout(message) => refuse("eval_timeout", json!({ "message": message })),
-        NoRepl::Item(_) => refuse("eval_missing", about),
-        NoRepl::Full => refuse("repl_backend_unavailable", about),
-    }
+        NoRepl::PauseResumed => NoRepl::PauseNotFound,
+        no => no,
+    };
+    refuse_as(refused::repl(no), json!({ "pause_id": pause_id }))
 }

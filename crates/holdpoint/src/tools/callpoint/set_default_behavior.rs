@@ -8,7 +8,7 @@ use serde_json::json;
 use super::no_behavior;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetDefaultBehavior;
@@ -21,18 +21,19 @@ pub(crate) struct Params {
 
 impl Tool for SetDefaultBehavior {
     const NAME: &'static str = "breakpoint_set_default_behavior";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Set what `yield` means, for every intercepted function.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Set default behavior";
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Some(behavior) = Behavior::default(&params.behavior) else {
             return Ok(no_behavior(&params.behavior, "stop, go, exception or stop_exception"));
         };
-        app.engine.callpoints().await.set_default_behavior(behavior).await;
+        let callpoints = app.engine.callpoints().await;
+        callpoints.set_default_behavior(behavior, &call.actor()).await;
         Ok(Reply::Json(json!({ "status": "ok", "behavior": behavior.as_str() })))
     }
 }

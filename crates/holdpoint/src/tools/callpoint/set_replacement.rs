@@ -8,7 +8,7 @@ use serde_json::json;
 use super::refuse;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct SetReplacement;
@@ -22,21 +22,21 @@ pub(crate) struct Params {
 
 impl Tool for SetReplacement {
     const NAME: &'static str = "breakpoint_set_replacement";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Run another registered function of the same signature instead.";
     const EFFECT: Effect = Effect::Sets;
-    const SPEAKS_JSON: bool = true;
     const TITLE: &'static str = "Replace a function";
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let Params { function_name, replacement_function } = params;
         let names = json!({
             "function_name": function_name, "replacement_function": replacement_function,
         });
         let callpoints = app.engine.callpoints().await;
-        let set = callpoints.set_replacement(&function_name, Some(&replacement_function)).await;
-        match set {
+        let (other, by) = (Some(replacement_function.as_str()), call.actor());
+        match callpoints.set_replacement(&function_name, other, &by).await {
             Ok(()) => Ok(Reply::Json(json!({
                 "status": "ok", "function_name": function_name,
                 "replacement_function": replacement_function,

@@ -22,7 +22,7 @@ use super::{report, wait::patience, what::absolute};
 use crate::{
     app::App,
     root,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Attach;
@@ -51,6 +51,7 @@ struct Pair {
 
 impl Tool for Attach {
     const NAME: &'static str = "debug_attach";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Debug a program that runs already, by `pid` or debugger's \
         `port`. `debug_stop` lets it go.";
     const EFFECT: Effect = Effect::Runs;

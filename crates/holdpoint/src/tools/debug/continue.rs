@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::wait::{UNANSWERED, Until, patience};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     tools::{
         breakpoint::{bind, place::check_line},
         session::Stopped,
@@ -33,6 +33,7 @@ pub(crate) struct Params {
 
 impl Tool for Continue {
     const NAME: &'static str = "debug_continue";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Run on to the next breakpoint, exception or the end. \
         `debug_wait` waits longer.";
     const EFFECT: Effect = Effect::Writes;
@@ -57,7 +58,7 @@ impl Tool for Continue {
 async fn run_on(at: &Stopped, call: &Call, until: &Until) -> Result<Reply, Failure> {
     let session = &at.session;
     let cursor = session.output.cursor();
-    let is_answered = until.give(session.resume()).await?;
+    let is_answered = until.give(session.by(call.actor()).resume()).await?;
     call.doing(format!("waiting for {} to stop", session.id));
     let told = until.tell(session, at.shown.stop.epoch, cursor).await?;
     Ok(told.with_note((!is_answered).then(|| UNANSWERED.to_owned())))

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Any,
 };
 
@@ -36,6 +36,7 @@ pub(crate) struct Params {
 
 impl Tool for Diff {
     const NAME: &'static str = "debug_diff";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What changed between two snapshots or stops; default: the \
         previous stop and now.";
     const EFFECT: Effect = Effect::Reads;
@@ -45,7 +46,7 @@ impl Tool for Diff {
     type Params = Params;
 
     async fn run(at: Any, params: Params, call: Call) -> Result<Reply, Failure> {
-        let found = Found { app: at.app, session: at.id };
+        let found = Sides { app: at.app, session: at.id };
         let (a, b) = found.both(params.a, params.b).await?;
         let diff = inspect::diff(&a, &b, params.path.as_deref());
         render(&found, (&a, &b), &diff, call.budget)
@@ -76,13 +77,13 @@ fn side<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Wanted>, D:
     }))
 }
 
-struct Found {
+struct Sides {
     app: App,
     /// The session that was named.
     session: Option<String>,
 }
 
-impl Found {
+impl Sides {
     /// What stands is looked at as deep as the other side was.
     async fn both(
         &self,
@@ -208,7 +209,7 @@ pub(super) fn title(it: &Snapshot, cwd: &Path) -> String {
 }
 
 fn render(
-    found: &Found,
+    found: &Sides,
     (a, b): (&Snapshot, &Snapshot),
     diff: &Differences,
     budget: Budget,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::wait::patience;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -29,6 +29,7 @@ pub(crate) struct Params {
 
 impl Tool for Evaluate {
     const NAME: &'static str = "debug_evaluate";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "See what a value really is: evaluate an expression or statement \
         where it stands.";
     const EFFECT: Effect = Effect::Runs;

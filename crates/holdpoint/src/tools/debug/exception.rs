@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::report;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -26,6 +26,7 @@ pub(crate) struct Params {
 
 impl Tool for Exception {
     const NAME: &'static str = "debug_exception";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Why did it crash: the exception's type, message, causes and each \
         frame's variables.";
     const EFFECT: Effect = Effect::Reads;

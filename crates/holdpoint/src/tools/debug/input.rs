@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
+    tools::session::Chosen,
 };
 
 pub(crate) struct Input;
@@ -22,13 +22,14 @@ pub(crate) struct Params {
 
 impl Tool for Input {
     const NAME: &'static str = "debug_input";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Answer a program that asks: write text to its stdin.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "Input";
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, params: Params, _: Call) -> Result<Reply, Failure> {
         session.input(&params.text, params.close).await?;
         let closed = if params.close { ", stdin closed" } else { "" };
         let text = format!("wrote {} bytes{closed}", params.text.len());

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool, bare},
+    tool::{Call, Effect, Family, Reply, Tool, bare},
     tools::{breakpoint::set, shared::params},
 };
 
@@ -43,6 +43,7 @@ fn points(generator: &mut SchemaGenerator) -> Schema {
 
 impl Tool for Launch {
     const NAME: &'static str = "debug_launch";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Debug a program, script or test (Python, Node): start it, \
         stopped at its first line.";
     const EFFECT: Effect = Effect::Runs;
@@ -64,6 +65,7 @@ impl Tool for Launch {
         // All are right before one is set.
         for asked in points.collect::<Result<Vec<_>, Failure>>()? {
             let breakpoint = sessions.breakpoints.set(asked)?;
+            app.engine.breakpoint_changed(&breakpoint, "set", call.actor());
             app.engine.memory().await.keep(&breakpoint).await;
         }
         call.doing(format!("starting {}", spec.title()));

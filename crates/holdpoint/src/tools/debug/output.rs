@@ -1,6 +1,6 @@
 //! `debug_output`: what the program wrote, from where one read last.
 
-mod found;
+mod matches;
 
 use holdpoint_engine::{
     budget::{self, Budget},
@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use self::found::Found;
+use self::matches::Matches;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
+    tools::session::Chosen,
 };
 
 pub(crate) struct Output;
@@ -43,16 +43,17 @@ const ATTACHED: &str = "\n(attached: only what its debugger reports of it since 
 
 impl Tool for Output {
     const NAME: &'static str = "debug_output";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Read what the program printed, also after its end.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Output";
     const LONG: bool = true;
     const OLD_NAMES: &'static [(&'static str, &'static str)] = &[("since", "cursor")];
     const RARE: &'static [&'static str] = &["stream"];
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, params: Params, call: Call) -> Result<Reply, Failure> {
         let only = params.stream.map(|which| match which {
             Which::Stdout => Stream::Stdout,
             Which::Stderr => Stream::Stderr,
@@ -93,7 +94,7 @@ fn whole(read: &Text, budget: Budget) -> Result<Answer, Failure> {
 }
 
 fn places(read: &Text, find: &str, budget: Budget) -> Result<Answer, Failure> {
-    let found = Found::of(&read.text, find, budget);
+    let found = Matches::of(&read.text, find, budget);
     let mut text = lost(read);
     if found.total == 0 {
         text += &format!("(`{find}` is not in the {} bytes of output)", read.text.len());

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::wait::{Until, patience};
 use crate::{
-    tool::{Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tool::{Call, Effect, Family, Reply, Tool},
+    tools::session::Chosen,
 };
 
 pub(crate) struct Pause;
@@ -24,13 +24,14 @@ pub(crate) struct Params {
 
 impl Tool for Pause {
     const NAME: &'static str = "debug_pause";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "It hangs: stop a running program where it is, and say where.";
     const EFFECT: Effect = Effect::Sets;
     const TITLE: &'static str = "Pause";
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, params: Params, call: Call) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let before = session.view().newest;
         let cursor = session.output.cursor();

@@ -28,13 +28,14 @@ use self::{params::Params, plan::Plan, watch::Watch};
 use super::wait::patience;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Probe;
 
 impl Tool for Probe {
     const NAME: &'static str = "debug_probe";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Find out why a test fails or where a value goes wrong: run it to its first failure \
         (no place), or to a line or function; see values at the Nth pass, the first N or all; end it.";
     const EFFECT: Effect = Effect::Runs;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::{report, wait::patience};
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     tools::session::Named,
 };
 
@@ -28,6 +28,7 @@ pub(crate) struct Params {
 
 impl Tool for Restart {
     const NAME: &'static str = "debug_restart";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Run the program again as it was launched, with the breakpoints \
         of now.";
     const EFFECT: Effect = Effect::Runs;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -28,6 +28,7 @@ pub(crate) struct Params {
 
 impl Tool for SetVariable {
     const NAME: &'static str = "debug_set_variable";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Try a fix in place: give a local variable another value.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "Set variable";

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -25,6 +25,7 @@ pub(crate) struct Params {
 
 impl Tool for Snapshot {
     const NAME: &'static str = "debug_snapshot";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Keep the variables of this stop, to see with `debug_diff` what \
         changed.";
     const EFFECT: Effect = Effect::Writes;

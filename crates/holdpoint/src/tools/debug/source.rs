@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
-    tools::{debug::what::absolute, session::Known},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
+    tools::{debug::what::absolute, session::Chosen},
 };
 
 pub(crate) struct Source;
@@ -33,14 +33,15 @@ const AROUND: u32 = 10;
 
 impl Tool for Source {
     const NAME: &'static str = "debug_source";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Show source lines of a file, or around a frame.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Source";
     const LONG: bool = true;
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, params: Params, call: Call) -> Result<Reply, Failure> {
         let shown = session.view().stop.clone();
         let frame = shown.as_ref().and_then(|shown| shown.stack.frames.get(params.frame));
         let file = match (&params.file, frame.and_then(|frame| frame.file.clone())) {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::report;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -31,6 +31,7 @@ pub(crate) struct Params {
 
 impl Tool for Stack {
     const NAME: &'static str = "debug_stack";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "How did it get here: the call stack, numbered for `frame`.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Call stack";

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::report;
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Status;
@@ -21,6 +21,7 @@ pub(crate) struct Params {}
 
 impl Tool for Status {
     const NAME: &'static str = "debug_status";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Every debug session: running, stopped where, ended how.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Sessions";

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::wait::{UNANSWERED, Until, patience};
 use crate::{
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -37,6 +37,7 @@ enum Action {
 
 impl Tool for Step {
     const NAME: &'static str = "debug_step";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Go line by line and see what changed: over calls (`next`), into \
         one, or out.";
     const EFFECT: Effect = Effect::Writes;
@@ -58,7 +59,8 @@ impl Tool for Step {
         call.doing("stepping");
         loop {
             let until = Until::new(patience);
-            let is_answered = until.give(session.step(None, params.action.how())).await?;
+            let step = session.by(call.actor()).step(None, params.action.how());
+            let is_answered = until.give(step).await?;
             left -= 1;
             let next =
                 if left > 0 { session.wait(from, until.left()).await } else { Outcome::Running };

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::report::exit_json;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
+    tools::session::Chosen,
 };
 
 pub(crate) struct Stop;
@@ -18,13 +18,14 @@ pub(crate) struct Params {}
 
 impl Tool for Stop {
     const NAME: &'static str = "debug_stop";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "End the program; an attached one is let go. Breakpoints stay.";
     const EFFECT: Effect = Effect::Destroys;
     const TITLE: &'static str = "Stop";
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, _: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, _: Params, _: Call) -> Result<Reply, Failure> {
         let was_over = session.view().exit;
         let exit = session.stop().await;
         let text = match was_over {

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::report::who;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
+    tools::session::Chosen,
 };
 
 pub(crate) struct Threads;
@@ -20,14 +20,15 @@ pub(crate) struct Params {}
 
 impl Tool for Threads {
     const NAME: &'static str = "debug_threads";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "All threads, also of child processes (`2/1`: thread 1 of process \
         2).";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Threads";
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, _: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, _: Params, call: Call) -> Result<Reply, Failure> {
         let view = session.view();
         let current = view.stop.as_ref().map(|shown| shown.stop.thread);
         let processes: BTreeSet<TargetId> = view.threads.iter().map(|it| it.key.target).collect();

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::session::Stopped,
 };
 
@@ -42,6 +42,7 @@ enum Which {
 
 impl Tool for Variables {
     const NAME: &'static str = "debug_variables";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Why is this variable wrong: the variables of a frame, or inside \
         one by `path`.";
     const EFFECT: Effect = Effect::Reads;
@@ -59,7 +60,7 @@ impl Tool for Variables {
         let frame = super::evaluate::frame(&at, params.frame).await?;
         let roots = at.of_this_stop(roots(&at.backend, &frame, params.scope).await)?;
         let found = match &params.path {
-            None => Found::of(roots, slice),
+            None => Part::of(roots, slice),
             Some(path) => {
                 at.of_this_stop(inside(&at.backend, &frame, &roots, path, slice).await)?
             }
@@ -69,16 +70,16 @@ impl Tool for Variables {
 }
 
 /// The part that was asked for, of so many.
-struct Found {
+struct Part {
     variables: Vec<Variable>,
     total: usize,
 }
 
-impl Found {
-    fn of(all: Vec<Variable>, slice: Slice) -> Found {
+impl Part {
+    fn of(all: Vec<Variable>, slice: Slice) -> Part {
         let total = all.len();
         let variables = all.into_iter().skip(slice.start).take(slice.count).collect();
-        Found { variables, total }
+        Part { variables, total }
     }
 }
 
@@ -102,12 +103,12 @@ async fn inside(
     roots: &[Variable],
     path: &str,
     slice: Slice,
-) -> Result<Found, Failure> {
+) -> Result<Part, Failure> {
     let found = find(backend, frame, roots, path).await?;
-    let Some(children) = &found.value.children else { return Ok(Found::of(vec![found], slice)) };
+    let Some(children) = &found.value.children else { return Ok(Part::of(vec![found], slice)) };
     // A backend that counts the parts also cuts out those that are wanted.
     if let Some(total) = found.value.indexed {
-        return Ok(Found { variables: backend.children(children, slice).await?, total });
+        return Ok(Part { variables: backend.children(children, slice).await?, total });
     }
     let all = backend.children(children, Slice { start: 0, count: limits::CHILDREN }).await?;
     let length = all.iter().find(|it| it.name == "len()").and_then(|it| it.value.text.parse().ok());
@@ -117,12 +118,12 @@ async fn inside(
         Some(length) if length > parts.len() && slice.start + slice.count > parts.len() => {
             let expression = found.expression.as_deref().unwrap_or(path);
             let further = further(backend, frame, expression, slice).await?;
-            Ok(Found { variables: further, total: length })
+            Ok(Part { variables: further, total: length })
         }
         Some(length) if length > parts.len() => {
-            Ok(Found { total: length, ..Found::of(parts, slice) })
+            Ok(Part { total: length, ..Part::of(parts, slice) })
         }
-        _ => Ok(Found::of(parts, slice)),
+        _ => Ok(Part::of(parts, slice)),
     }
 }
 
@@ -178,7 +179,7 @@ fn is_extra(part: &Variable) -> bool {
     inspect::is_noise(part) || matches!(part.name.as_str(), "len()" | "Unable to handle:")
 }
 
-fn page(found: &Found, start: usize, budget: Budget) -> Result<Reply, Failure> {
+fn page(found: &Part, start: usize, budget: Budget) -> Result<Reply, Failure> {
     let mut lines = Lines::within(budget);
     let mut rows = Vec::new();
     let mut bytes = 0;

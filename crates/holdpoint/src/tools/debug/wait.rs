@@ -17,8 +17,8 @@ use serde_json::json;
 
 use super::report;
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool},
-    tools::session::Known,
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
+    tools::session::Chosen,
 };
 
 pub(crate) struct Wait;
@@ -35,14 +35,15 @@ pub(crate) struct Params {
 
 impl Tool for Wait {
     const NAME: &'static str = "debug_wait";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Wait until the running program stops or ends.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Wait";
     const RARE: &'static [&'static str] = &["after_epoch"];
-    type Scope = Known;
+    type Scope = Chosen;
     type Params = Params;
 
-    async fn run(Known(session): Known, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(Chosen(session): Chosen, params: Params, call: Call) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let view = session.view();
         let stands = view.stop.as_ref().filter(|_| view.status == Status::Stopped);

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool, first_sentence},
+    tool::{Answer, Call, Effect, Family, Reply, Tool, first_sentence},
 };
 
 pub(crate) struct Tools;
@@ -28,6 +28,7 @@ pub(crate) struct Params {
 
 impl Tool for Tools {
     const NAME: &'static str = "more_tools";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Any other tool: attach, pause, restart, stdin, threads, source, \
         exceptions, set a variable, snapshot and diff, paused calls.";
     const EFFECT: Effect = Effect::Runs;
@@ -48,12 +49,12 @@ impl Tool for Tools {
             let properties = schema.get("properties").and_then(Value::as_object);
             let names: Vec<&str> =
                 properties.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
-            let about = first_sentence(tool.entry.about);
-            let line = format!("{} {{{}}}: {about}", tool.entry.name, names.join(", "));
+            let about = first_sentence(&tool.entry.about);
+            let line = format!("{} {{{}}}: {about}", tool.entry.name(), names.join(", "));
             if !lines.push(&line) {
                 break;
             }
-            rows.push(json!({ "name": tool.entry.name, "about": about, "parameters": names }));
+            rows.push(json!({ "name": tool.entry.name(), "about": about, "parameters": names }));
         }
         lines.always(&match all.saturating_sub(rows.len()) {
             0 => format!("all {all}; call one with `name` and `arguments`"),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Status;
@@ -49,6 +49,7 @@ struct Store {
 
 impl Tool for Status {
     const NAME: &'static str = "server_status";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What Holdpoint is doing: sessions, paused calls, clients, the \
         page's address.";
     const EFFECT: Effect = Effect::Reads;

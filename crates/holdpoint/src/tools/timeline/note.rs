@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Note;
@@ -30,6 +30,7 @@ struct Noted {
 
 impl Tool for Note {
     const NAME: &'static str = "timeline_note";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "Write a note on the timeline, for other agents and the human.";
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Note";

@@ -10,14 +10,14 @@ use holdpoint_engine::{
     ids::Seq,
     limits,
     log::{Log, Read},
-    timeline::{Ask, Fact, Timeline, Told},
+    timeline::{Ask, Fact, Facts, Timeline},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    tool::{Answer, Call, Effect, Reply, Tool, nearest},
+    tool::{Answer, Call, Effect, Family, Reply, Tool, nearest},
     tools::session::Any,
 };
 
@@ -43,6 +43,7 @@ pub(crate) struct Params {
 
 impl Tool for Query {
     const NAME: &'static str = "timeline_query";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What happened, in order: stops, output, exceptions, calls, \
         notes. `timeout_s` waits for the next.";
     const EFFECT: Effect = Effect::Reads;
@@ -113,7 +114,7 @@ pub(crate) fn label(name: &str) -> Result<&'static str, Failure> {
 
 /// As many events as the budget holds, and what is left.
 fn render(
-    told: &Told,
+    told: &Facts,
     params: &Params,
     kept: Option<&Timeline>,
     budget: Budget,

@@ -20,7 +20,7 @@ use serde::Deserialize;
 use self::hits::Selected;
 use crate::{
     app::App,
-    tool::{Call, Effect, Reply, Tool},
+    tool::{Call, Effect, Family, Reply, Tool},
 };
 
 pub(crate) struct Read;
@@ -39,6 +39,7 @@ pub(crate) struct Params {
 
 impl Tool for Read {
     const NAME: &'static str = "tracepoint_read";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "What tracepoints saw: the hits, or with `aggregate` each \
         expression over all of them.";
     const EFFECT: Effect = Effect::Reads;

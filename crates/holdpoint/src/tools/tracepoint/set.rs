@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     app::App,
-    tool::{Answer, Call, Effect, Reply, Tool},
+    tool::{Answer, Call, Effect, Family, Reply, Tool},
     tools::{
         breakpoint::{
             bind::{self, Fate},
@@ -42,6 +42,7 @@ params! {
 
 impl Tool for Set {
     const NAME: &'static str = "tracepoint_set";
+    const FAMILY: &'static Family = &super::FAMILY;
     const ABOUT: &'static str = "See values each time a line or function is passed, without \
         stopping it. `tracepoint_read` reads them.";
     const EFFECT: Effect = Effect::Arms;
@@ -49,7 +50,7 @@ impl Tool for Set {
     type Scope = App;
     type Params = Params;
 
-    async fn run(app: App, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(app: App, params: Params, call: Call) -> Result<Reply, Failure> {
         let asked = params.asked(&app)?;
         check(&app, &asked).await?;
         let breakpoints = &app.engine.sessions.breakpoints;
@@ -71,6 +72,7 @@ impl Tool for Set {
             bind::sync(&app, &point).await?;
             return Err(failure);
         }
+        app.engine.breakpoint_changed(&point, "set", call.actor());
         app.engine.memory().await.keep(&point).await;
         Ok(Answer::new(bind::text(&app, &point, &fate), &bind::data(&app, &point, &fate))?.into())
     }

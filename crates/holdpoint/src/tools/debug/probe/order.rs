@@ -8,7 +8,7 @@ use holdpoint_engine::{
 };
 
 use super::{
-    passes::{self, Told},
+    passes::{self, Telling},
     plan::{Plan, Planned},
     rows::{Row, column, differ},
 };
@@ -18,7 +18,11 @@ const FEW: u64 = 40;
 
 /// `None` where each place has to speak for itself: there is one, they are grouped, too many, or ask for
 /// different things.
-pub(super) fn told(session: &Session, plan: &Plan, all: &BTreeMap<usize, Passes>) -> Option<Told> {
+pub(super) fn told(
+    session: &Session,
+    plan: &Plan,
+    all: &BTreeMap<usize, Passes>,
+) -> Option<Telling> {
     let total: u64 = all.values().map(|it| it.total).sum();
     if all.len() < 2 || plan.by.is_some() || !(1..=FEW).contains(&total) {
         return None;
@@ -47,7 +51,7 @@ pub(super) fn told(session: &Session, plan: &Plan, all: &BTreeMap<usize, Passes>
     }
     let counts =
         places.iter().zip(&labels.each).map(|((_, it), label)| format!("{label}: {}", it.total));
-    Some(Told {
+    Some(Telling {
         rows,
         counts: vec![counts.collect::<Vec<_>>().join(", ")],
         data: places.iter().map(|(planned, passes)| passes::data(planned, passes)).collect(),

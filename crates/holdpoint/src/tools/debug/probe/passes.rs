@@ -30,7 +30,7 @@ const GROUPS: usize = 600;
 
 /// The lines about places, what the last line says of each, and the data.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Telling {
     pub(super) rows: Vec<Row>,
     pub(super) counts: Vec<String>,
     pub(super) data: Vec<Value>,
@@ -42,8 +42,8 @@ pub(super) fn all(
     plan: &Plan,
     all: &BTreeMap<usize, Passes>,
     mut missed: impl FnMut(&Planned),
-) -> Told {
-    let mut told = Told::default();
+) -> Telling {
+    let mut told = Telling::default();
     for (at, passes) in all {
         let Some(planned) = plan.places.get(*at) else { continue };
         let (rows, count) = one(session, plan, planned, passes);

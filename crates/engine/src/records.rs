@@ -1,0 +1,179 @@
+//! What was recorded, read back: pages of calls, one call, values looked into, the tree of an app's calls.
+//!
+//! A room over the store and nothing else: it needs neither apps nor a server, so a command that prints
+//! records opens only this. Beside a server that records, it waits for what is on its way to the store.
+
+mod name;
+mod object;
+pub(crate) mod recorder;
+mod tree;
+
+use std::{collections::HashSet, sync::Arc};
+
+pub use holdpoint_store::{App, AppKey, CallStats, Snapshot, StoreError, Value as Kept};
+use holdpoint_store::{CallQuery, CallRow, Cid, Tables};
+use serde_json::Value;
+
+pub(crate) use self::name::is_beginning;
+use self::recorder::Recorder;
+pub use self::{
+    name::NoValue,
+    object::{Inspected, Looked},
+    tree::Node,
+};
+use crate::{
+    calls::{
+        call::{Call, Values},
+        pretty,
+        seen::Seen,
+    },
+    limits,
+};
+
+/// Which records; everything that is set must hold.
+pub type Wanted = CallQuery;
+
+pub struct Records {
+    store: Arc<dyn Tables>,
+    /// What is on its way to the store; none where nobody records.
+    recorder: Option<Arc<Recorder>>,
+}
+
+/// Records, newest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    pub calls: Vec<Recorded>,
+    /// How many match in all.
+    pub total: u64,
+    /// Pass it as `before` for the next page; none when this was the last.
+    pub next: Option<i64>,
+}
+
+/// A call that has ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The cursor of a page that begins after it.
+    pub id: i64,
+    pub line: String,
+    pub seen: Seen,
+}
+
+/// A live object at one moment of one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObjectSeen {
+    pub at: Snapshot,
+    pub shown: Value,
+}
+
+impl Records {
+    /// What a store has, whoever else uses it.
+    pub fn over(store: Arc<dyn Tables>) -> Records {
+        Records { store, recorder: None }
+    }
+
+    /// The same beside a recorder.
+    pub(crate) fn beside(store: Arc<dyn Tables>, recorder: Arc<Recorder>) -> Records {
+        Records { store, recorder: Some(recorder) }
+    }
+
+    pub async fn page(&self, mut wanted: Wanted) -> Result<Page, StoreError> {
+        wanted.limit = wanted.limit.clamp(1, limits::RECORDS_PAGE_MAX);
+        self.settle().await;
+        let limit = wanted.limit;
+        // One more than is shown: only then is it known whether there is a next page.
+        wanted.limit += 1;
+        let mut page = self.store.calls(wanted).await?;
+        let more = page.rows.len() > limit;
+        page.rows.truncate(limit);
+        let values = self.shown(&page.rows).await?;
+        let next = if more { page.rows.last().map(|row| row.id) } else { None };
+        let calls = page.rows.into_iter().map(|row| recorded(row, &values)).collect();
+        Ok(Page { calls, total: page.total, next })
+    }
+
+    pub async fn one(&self, call_id: &str) -> Result<Option<Recorded>, StoreError> {
+        self.settle().await;
+        let Some(row) = self.store.call(call_id.to_owned()).await? else { return Ok(None) };
+        let values = self.shown(std::slice::from_ref(&row)).await?;
+        Ok(Some(recorded(row, &values)))
+    }
+
+    async fn shown(&self, rows: &[CallRow]) -> Result<Values, StoreError> {
+        let cids: HashSet<Cid> = rows.iter().flat_map(|row| row.cids.iter().copied()).collect();
+        self.store.values(cids.into_iter().collect()).await
+    }
+
+    pub async fn stats(&self) -> Result<CallStats, StoreError> {
+        self.settle().await;
+        self.store.call_stats().await
+    }
+
+    /// The apps whose calls are recorded, the last heard of first, each with how many.
+    pub async fn apps(&self) -> Result<Vec<(App, u64)>, StoreError> {
+        self.settle().await;
+        self.store.apps(limits::APPS).await
+    }
+
+    /// The calls of one app as a tree, in the order they began; and how many there are in all.
+    pub async fn tree(&self, process: &str, limit: usize) -> Result<(Vec<Node>, u64), StoreError> {
+        self.settle().await;
+        let limit = limit.min(limits::TREE_CALLS);
+        let (rows, total) = self.store.calls_of(AppKey::here(process), limit).await?;
+        let stacks: HashSet<Cid> =
+            rows.iter().filter_map(|row| row.cids.first().copied()).collect();
+        let stacks = self.store.values(stacks.into_iter().collect()).await?;
+        // Aside: a tree of ten thousand calls takes a while.
+        let built = tokio::task::spawn_blocking(move || tree::build(&rows, &stacks)).await;
+        Ok((built.unwrap_or_default(), total))
+    }
+
+    /// What became of one live object.
+    pub async fn history(
+        &self,
+        process: &str,
+        client_ref: &str,
+    ) -> Result<Vec<ObjectSeen>, StoreError> {
+        self.settle().await;
+        let (app, client_ref) = (AppKey::here(process), client_ref.to_owned());
+        let found = self.store.snapshots(app, client_ref, limits::HISTORY).await?;
+        self.objects_seen(found).await
+    }
+
+    /// Every live object at its last moment.
+    pub async fn objects(&self) -> Result<Vec<ObjectSeen>, StoreError> {
+        self.settle().await;
+        let found = self.store.objects(limits::HISTORY).await?;
+        self.objects_seen(found).await
+    }
+
+    async fn objects_seen(&self, found: Vec<Snapshot>) -> Result<Vec<ObjectSeen>, StoreError> {
+        let cids = found.iter().map(|it| it.cid).collect();
+        let values = self.store.values(cids).await?;
+        let seen = |at: Snapshot| {
+            let shown = match values.get(&at.cid) {
+                Some(value) => pretty::kept(value),
+                None => pretty::missing(&at.cid.to_string()),
+            };
+            ObjectSeen { at, shown }
+        };
+        Ok(found.into_iter().map(seen).collect())
+    }
+
+    /// One value with its data.
+    pub(crate) async fn value(&self, cid: Cid) -> Result<Option<Kept>, StoreError> {
+        self.settle().await;
+        self.store.value(cid).await
+    }
+
+    /// Waits until what was recorded so far can be read.
+    pub(crate) async fn settle(&self) {
+        if let Some(recorder) = &self.recorder {
+            recorder.settle().await;
+        }
+    }
+}
+
+fn recorded(row: CallRow, values: &Values) -> Recorded {
+    let seen = Seen::of(Arc::new(Call::from_row(&row)), values);
+    Recorded { id: row.id, line: row.line, seen }
+}

@@ -1,0 +1,270 @@
+//! `holdpoint doctor`: what was found on this machine, what is missing, and the command that fixes it.
+//!
+//! One function per check, and one list of them, [`CHECKS`].
+//! The doctor only looks: it starts no server, installs nothing and repairs nothing.
+//! Every wait has a deadline, so it always answers, on a broken machine above all.
+
+mod agents;
+mod languages;
+mod network;
+mod ourselves;
+mod port_owner;
+mod process;
+
+use std::{io::Write, process::ExitCode};
+
+use anyhow::{Context as _, Result};
+
+use super::Command;
+use super::setup::whereabouts::Whereabouts;
+use crate::config::{Config, Settings};
+
+/// Say what was found on this machine, what is missing, and the command that fixes it
+#[derive(clap::Parser)]
+pub(crate) struct Doctor {}
+
+impl Command for Doctor {
+    const NAME: &'static str = "doctor";
+
+    fn run(self, _: Config) -> Result<ExitCode> {
+        let well = run(&mut std::io::stdout()).context("doctor")?;
+        Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+/// One thing to look at.
+struct Check {
+    /// Whether Holdpoint cannot run at all without it.
+    is_needed: bool,
+    look: fn(&Machine) -> Vec<Finding>,
+}
+
+/// Every check, in the order of the report.
+const CHECKS: &[Check] = &[
+    Check { is_needed: false, look: ourselves::binary },
+    Check { is_needed: true, look: ourselves::home_folder },
+    Check { is_needed: false, look: network::running_server },
+    Check { is_needed: true, look: network::port },
+    Check { is_needed: false, look: network::ipv6_loopback },
+    Check { is_needed: false, look: languages::python },
+    Check { is_needed: false, look: languages::node },
+    Check { is_needed: false, look: agents::configurations },
+];
+
+/// The machine that is looked at.
+struct Machine {
+    whereabouts: Whereabouts,
+    version: &'static str,
+    port: u16,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    Ok,
+    /// Neither good nor bad.
+    Info,
+    /// Holdpoint runs, and something will not work.
+    Warning,
+    /// Something is not there and should be.
+    Missing,
+}
+
+/// What one check has to say. The report reads: status, what, detail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Finding {
+    status: Status,
+    what: String,
+    detail: String,
+    /// The command, or else the step, that makes it good.
+    fix: Option<String>,
+}
+
+/// Looks at everything and reports. False means that something needed is missing.
+fn run(out: &mut dyn Write) -> Result<bool> {
+    let whereabouts = Whereabouts::of_this_process()?;
+    let machine =
+        Machine { whereabouts, version: env!("CARGO_PKG_VERSION"), port: Settings::default().port };
+    examine(&machine, CHECKS, out)
+}
+
+fn examine(machine: &Machine, checks: &[Check], out: &mut dyn Write) -> Result<bool> {
+    let (mut needed, mut optional) = (Vec::new(), 0);
+    for check in checks {
+        for finding in (check.look)(machine) {
+            // Line by line: a slow check does not hold back what is known already.
+            writeln!(out, "{}", finding.render())?;
+            out.flush()?;
+            match finding.status {
+                Status::Ok | Status::Info => {}
+                Status::Missing if check.is_needed => needed.push(finding.what),
+                Status::Missing | Status::Warning => optional += 1,
+            }
+        }
+    }
+    writeln!(out, "\n{}", verdict(&needed, optional))?;
+    Ok(needed.is_empty())
+}
+
+fn verdict(needed: &[String], optional: usize) -> String {
+    match (needed, optional) {
+        ([], 0) => "ready: everything is here".to_owned(),
+        ([], 1) => "ready: everything needed is here; 1 optional point is open".to_owned(),
+        ([], more) => format!("ready: everything needed is here; {more} optional points are open"),
+        (needed, _) => format!("not ready: needed, but missing: {}", needed.join(", ")),
+    }
+}
+
+impl Status {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Missing => "missing",
+        }
+    }
+}
+
+impl Finding {
+    fn new(status: Status, what: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self { status, what: what.into(), detail: detail.into(), fix: None }
+    }
+
+    fn with_fix(self, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..self }
+    }
+
+    fn render(&self) -> String {
+        let mut text = format!("{:<8}{}", self.status.word(), self.what);
+        if !self.detail.is_empty() {
+            text.push(' ');
+            text.push_str(&self.detail);
+        }
+        if let Some(fix) = &self.fix {
+            text.push_str("\n        fix: ");
+            text.push_str(fix);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::cmd::setup::whereabouts::tests::whereabouts_in;
+
+    /// A machine inside `root`. No server listens on its port.
+    pub(super) fn machine_in(root: &Path) -> Machine {
+        Machine { whereabouts: whereabouts_in(root), version: "1.2.3", port: free_port() }
+    }
+
+    /// A free port that no other test gets: below the range that systems hand out, and each time another one.
+    pub(super) fn free_port() -> u16 {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let start = std::process::id();
+        let mut ports =
+            std::iter::repeat_with(|| start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)));
+        ports
+            .find_map(|number| {
+                let port = 20_000 + u16::try_from(number % 10_000).unwrap();
+                std::net::TcpListener::bind(("127.0.0.1", port)).is_ok().then_some(port)
+            })
+            .unwrap()
+    }
+
+    /// The report of one check, with the folder of the test cut out.
+    pub(super) fn report(root: &Path, findings: &[Finding]) -> String {
+        let lines: Vec<String> = findings.iter().map(Finding::render).collect();
+        lines.join("\n").replace(root.to_str().unwrap(), "")
+    }
+
+    #[track_caller]
+    fn check(checks: &[Check], is_ready: bool, expected: Expect) {
+        let root = tempfile::tempdir().unwrap();
+        let mut out = Vec::new();
+        assert_eq!(examine(&machine_in(root.path()), checks, &mut out).unwrap(), is_ready);
+        expected.assert_eq(&String::from_utf8(out).unwrap());
+    }
+
+    const GOOD: fn(&Machine) -> Vec<Finding> =
+        |_| vec![Finding::new(Status::Ok, "python3 3.11.7", "at /bin/python3")];
+    const INFO: fn(&Machine) -> Vec<Finding> =
+        |_| vec![Finding::new(Status::Info, "no server is running", "")];
+    const WARNING: fn(&Machine) -> Vec<Finding> = |_| {
+        vec![Finding::new(Status::Warning, "node 18.1.0", "is old").with_fix("install node 20")]
+    };
+    const MISSING: fn(&Machine) -> Vec<Finding> = |_| {
+        vec![
+            Finding::new(Status::Missing, "home folder /x", "is not writable")
+                .with_fix("chmod u+w /home/x"),
+        ]
+    };
+
+    #[test]
+    fn a_healthy_machine_is_ready() {
+        check(
+            &[Check { is_needed: true, look: GOOD }, Check { is_needed: false, look: INFO }],
+            true,
+            expect![[r#"
+                ok      python3 3.11.7 at /bin/python3
+                info    no server is running
+
+                ready: everything is here
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_optional_does_not_stand_in_the_way() {
+        check(
+            &[
+                Check { is_needed: true, look: GOOD },
+                Check { is_needed: true, look: WARNING },
+                Check { is_needed: false, look: MISSING },
+            ],
+            true,
+            expect![[r#"
+                ok      python3 3.11.7 at /bin/python3
+                warning node 18.1.0 is old
+                        fix: install node 20
+                missing home folder /x is not writable
+                        fix: chmod u+w /home/x
+
+                ready: everything needed is here; 2 optional points are open
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_needed_and_missing_does() {
+        check(
+            &[Check { is_needed: true, look: MISSING }, Check { is_needed: false, look: WARNING }],
+            false,
+            expect![[r#"
+                missing home folder /x is not writable
+                        fix: chmod u+w /home/x
+                warning node 18.1.0 is old
+                        fix: install node 20
+
+                not ready: needed, but missing: home folder /x
+            "#]],
+        );
+    }
+
+    #[test]
+    fn every_check_answers_on_an_empty_machine() {
+        let root = tempfile::tempdir().unwrap();
+        let mut machine = machine_in(root.path());
+        machine.whereabouts.search_path = None;
+        let mut out = Vec::new();
+        assert!(examine(&machine, CHECKS, &mut out).unwrap(), "{}", String::from_utf8_lossy(&out));
+
+        machine.whereabouts.home = None;
+        assert!(!examine(&machine, CHECKS, &mut out).unwrap(), "{}", String::from_utf8_lossy(&out));
+    }
+}

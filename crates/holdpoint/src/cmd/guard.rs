@@ -1,0 +1,172 @@
+//! `holdpoint guard -- PROGRAM …`: stands between us and a program we started, so that its whole process
+//! tree ends when we say so, or when we die in whatever way. Linux adopts orphaned grandchildren too.
+//!
+//! The program has the guard's stdin, stdout and stderr, and the guard ends as the program ended.
+
+use std::{
+    ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitCode, time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use rustix::process::{Pid, Signal};
+use tokio::{
+    process::Command,
+    signal::unix::{SignalKind, signal},
+};
+
+use crate::config::Config;
+
+/// How often it is looked whether it has.
+const AGAIN: Duration = Duration::from_millis(2);
+/// How long the tree may take to disappear once it was killed.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Stand over a program, so that it ends with us
+#[derive(clap::Parser)]
+#[command(hide = true)]
+pub(crate) struct Guard {
+    #[arg(long)]
+    parent: i32,
+    #[arg(last = true)]
+    command: Vec<OsString>,
+}
+
+impl super::Command for Guard {
+    const NAME: &'static str = "guard";
+
+    fn run(self, _: Config) -> anyhow::Result<ExitCode> {
+        run(&self.command, self.parent)
+    }
+}
+
+fn run(command: &[OsString], parent: i32) -> anyhow::Result<ExitCode> {
+    let [program, args @ ..] = command else { bail!("guard: no program") };
+    adopt(parent)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let status = runtime.block_on(watch(program, args))?;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ok(ExitCode::from(u8::try_from(code).unwrap_or(1))),
+        (None, Some(signal)) => {
+            // Ends us the same way, without a second core dump.
+            let none = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+            rustix::process::setrlimit(rustix::process::Resource::Core, none).unwrap_or_default();
+            // It knows no real-time signals; those end a process that has no handler for them.
+            signal_hook::low_level::emulate_default_handler(signal)
+                .or_else(|_| signal_hook::low_level::raise(signal))?;
+            Ok(ExitCode::FAILURE)
+        }
+        (None, None) => Ok(ExitCode::FAILURE),
+    }
+}
+
+/// Orphans of the program become our children, and the end of our parent becomes a signal.
+fn adopt(parent: i32) -> anyhow::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        rustix::process::set_child_subreaper(Pid::from_raw(1)).context("guard: subreaper")?;
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
+            .context("guard: parent's death")?;
+    }
+    // It may have died before we asked to be told.
+    let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    if now != parent {
+        bail!("guard: the parent is gone");
+    }
+    Ok(())
+}
+
+async fn watch(program: &OsString, args: &[OsString]) -> anyhow::Result<std::process::ExitStatus> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut child = Command::new(program)
+        .args(args)
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
+    let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+    let ended = tokio::select! {
+        status = child.wait() => Some(status?),
+        _ = terminate.recv() => None,
+    };
+    let gone = kill_tree(group);
+    match ended {
+        Some(status) => {
+            gone.await;
+            Ok(status)
+        }
+        None => {
+            let (status, ()) = tokio::join!(child.wait(), gone);
+            Ok(status?)
+        }
+    }
+}
+
+/// Kills the program's group and, on Linux, everything that descends from us, until nothing is left.
+async fn kill_tree(group: Option<Pid>) {
+    if let Some(group) = group {
+        // An error means that the group is empty.
+        rustix::process::kill_process_group(group, Signal::KILL).unwrap_or_default();
+    }
+    let gone = async {
+        loop {
+            let left = descendants();
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                rustix::process::kill_process(pid, Signal::KILL).unwrap_or_default();
+            }
+            // The kernel tells nobody when a process it moved to us is gone.
+            tokio::time::sleep(AGAIN).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone).await.unwrap_or_default();
+}
+
+/// Every living process below us, by the parents that /proc names.
+#[cfg(target_os = "linux")]
+fn descendants() -> Vec<Pid> {
+    let mut parents = std::collections::BTreeMap::new();
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+        if let Some(origin) = origin(pid) {
+            parents.insert(pid, origin);
+        }
+    }
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    let is_ours = |mut pid: i32| {
+        while let Some(Origin { parent, .. }) = parents.get(&pid) {
+            if *parent == me {
+                return true;
+            }
+            pid = *parent;
+        }
+        false
+    };
+    let living = parents.iter().filter(|(_, origin)| origin.is_living).map(|(pid, _)| *pid);
+    living.filter(|pid| is_ours(*pid)).filter_map(Pid::from_raw).collect()
+}
+
+/// A zombie has children as long as one of its threads lives: they lead to us through it.
+#[cfg(target_os = "linux")]
+struct Origin {
+    parent: i32,
+    is_living: bool,
+}
+
+/// From `pid (name) state parent …`.
+#[cfg(target_os = "linux")]
+fn origin(pid: i32) -> Option<Origin> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything, also brackets.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    Some(Origin { parent, is_living: state != "Z" && state != "X" })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn descendants() -> Vec<Pid> {
+    Vec::new()
+}

@@ -1,0 +1,39 @@
+//! `holdpoint mcp`: what an agent's configuration starts.
+
+use std::process::ExitCode;
+
+use crate::{
+    cmd::Command,
+    config::Config,
+    serve::{self, Stdio},
+};
+
+/// Serve one agent on stdin and stdout: what an agent's configuration starts
+///
+/// The same as `serve --mcp`, but the process ends when stdin ends.
+#[derive(clap::Parser)]
+pub(crate) struct Mcp {}
+
+impl Command for Mcp {
+    const NAME: &'static str = "mcp";
+    const TAKES: &'static [&'static str] = &[
+        "port",
+        "host",
+        "mcp-sse",
+        "keep-alive",
+        "db",
+        "dap-log",
+        "end-idle",
+        "toolset",
+        "structured",
+        "tool-timeout",
+        "allow-origin",
+        "token",
+        "log-level",
+    ];
+
+    fn run(self, config: Config) -> anyhow::Result<ExitCode> {
+        let stdio = if config.settings.keep_alive { Stdio::Beside } else { Stdio::Leads };
+        serve::run(config.settings, stdio, false)
+    }
+}

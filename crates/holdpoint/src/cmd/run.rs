@@ -1,0 +1,226 @@
+//! `holdpoint run`: starts an app with the Python client where every Python process of it finds it.
+//!
+//! The client is embedded in this binary and unpacked below the home folder. All the rest is done by the
+//! environment, so whatever the app starts is watched as well; then this process becomes the app, so that
+//! its exit code, its signals and its terminal are its own.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs, io,
+    net::{SocketAddr, TcpStream, ToSocketAddrs as _},
+    os::unix::process::CommandExt as _,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+
+use crate::{
+    app::VERSION,
+    config::{Config, Settings},
+    home,
+    http::serving::port_file,
+    servers::{self, Server},
+};
+
+/// A server on this machine accepts at once or not at all.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+macro_rules! client {
+    ($($file:literal),+ $(,)?) => {
+        &[$(($file, include_str!(concat!("../../../../clients/python/holdpoint/", $file)))),+]
+    };
+}
+
+/// The Python client, file by file.
+const FILES: &[(&str, &str)] = client![
+    "__init__.py",
+    "__main__.py",
+    "_api.py",
+    "_batch.py",
+    "_boot/sitecustomize.py",
+    "_call.py",
+    "_drive.py",
+    "_http.py",
+    "_imports.py",
+    "_limits.py",
+    "_names.py",
+    "_points.py",
+    "_proxy.py",
+    "_repl.py",
+    "_runtime.py",
+    "_say.py",
+    "_settings.py",
+    "_ship.py",
+    "_stack.py",
+    "_values.py",
+    "_version.py",
+    "_watch.py",
+    "_watched.py",
+    "_wrap.py",
+    "placeholder.py",
+];
+
+/// Start a Python app with its calls recorded, without editing it
+///
+/// The command runs as it would without us, with its own exit code; the Python processes in it
+/// load the client. Example: holdpoint run --watch 'shop.cart:Cart.add' -- python app.py
+#[derive(clap::Parser)]
+pub(crate) struct Run {
+    /// Wrap these functions: `pkg.module:func`, `pkg.module:Class.method`, `pkg.module` (all of
+    /// it), `pkg.*`; the program itself by its file's name, `app:main`; may be repeated
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    watch: Vec<String>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+impl super::Command for Run {
+    const NAME: &'static str = "run";
+    const TAKES: &'static [&'static str] = &["url", "token"];
+
+    fn run(self, config: Config) -> anyhow::Result<ExitCode> {
+        run(&self.watch, &config.settings, &self.command)
+    }
+}
+
+fn run(watch: &[String], server: &Settings, command: &[OsString]) -> anyhow::Result<ExitCode> {
+    let [program, arguments @ ..] = command else {
+        bail!("no command\nhint: holdpoint run --watch 'pkg.module:func' -- python app.py");
+    };
+    let url = server.url.clone().or_else(of_this_folder);
+    find_server(url.as_deref())?;
+    let home = home::folder().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
+    let folder = home.join("clients").join(format!("python-{VERSION}"));
+    unpack(&folder)
+        .with_context(|| format!("cannot unpack the Python client into `{}`", folder.display()))?;
+    let mut command = Command::new(program);
+    command.args(arguments).env("PYTHONPATH", python_path(&folder)?).env("HOLDPOINT", "ON");
+    if !watch.is_empty() {
+        command.env("HOLDPOINT_WATCH", watch.join(","));
+    }
+    if let Some(url) = &url {
+        command.env("HOLDPOINT_URL", url);
+    }
+    if let Some(token) = &server.token {
+        command.env("HOLDPOINT_TOKEN", token);
+    }
+    // It only comes back when the program could not be started.
+    let error = command.exec();
+    Err(error).with_context(|| format!("cannot start `{}`", program.display()))
+}
+
+/// The server of this folder, which need not be the one that the port file names.
+fn of_this_folder() -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let running = servers::running();
+    servers::choose(&running, &here, &servers::project(&here)).map(Server::url)
+}
+
+/// An app under a debugger that nobody serves would run unseen; so this is said before it starts.
+fn find_server(url: Option<&str>) -> anyhow::Result<()> {
+    let (place, whence) = match url {
+        Some(url) => (authority(url)?, format!("at {url}")),
+        None => {
+            let file =
+                home::port_file().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
+            match port_file::read(&file) {
+                Some(port) => (format!("127.0.0.1:{port}"), format!("on port {port}")),
+                None => (String::new(), format!("(no port in {})", file.display())),
+            }
+        }
+    };
+    let addresses: Vec<SocketAddr> =
+        place.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+    if addresses.iter().any(|address| TcpStream::connect_timeout(address, PATIENCE).is_ok()) {
+        return Ok(());
+    }
+    bail!(
+        "no server is running {whence}\n\
+         hint: start one with `holdpoint serve`, or by any `holdpoint tool` in this folder; or pass --url"
+    )
+}
+
+/// `host:port` of a server's address.
+fn authority(url: &str) -> anyhow::Result<String> {
+    let uri: axum::http::Uri = url.parse().with_context(|| format!("`{url}` is no address"))?;
+    match (uri.host(), uri.port_u16()) {
+        (Some(host), port) => Ok(format!("{host}:{}", port.unwrap_or(80))),
+        _ => bail!("`{url}` is no address\nhint: write it as http://127.0.0.1:5174"),
+    }
+}
+
+/// Writes what is not there yet, each file whole or not at all: other apps may be starting from it.
+fn unpack(folder: &Path) -> io::Result<()> {
+    for (name, text) in FILES {
+        let path = folder.join("holdpoint").join(name);
+        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
+            continue;
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let fresh = path.with_extension(format!("{}.new", std::process::id()));
+        fs::write(&fresh, text)?;
+        fs::rename(&fresh, &path)?;
+    }
+    Ok(())
+}
+
+/// Our folders first, then what was there: a package of the same name must not hide the client.
+fn python_path(folder: &Path) -> anyhow::Result<OsString> {
+    let ours = [folder.join("holdpoint").join("_boot"), folder.to_owned()];
+    let known = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    join(&ours, &known).context("the home folder's path cannot be part of PYTHONPATH")
+}
+
+fn join(ours: &[PathBuf], known: &OsStr) -> Result<OsString, std::env::JoinPathsError> {
+    let theirs = std::env::split_paths(known)
+        .filter(|path| !path.as_os_str().is_empty() && !ours.contains(path));
+    std::env::join_paths(ours.iter().cloned().chain(theirs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_client_is_embedded() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/python/holdpoint");
+        let mut found = Vec::new();
+        for folder in ["", "_boot/"] {
+            for entry in fs::read_dir(package.join(folder)).unwrap() {
+                let name = entry.unwrap().file_name().into_string().unwrap();
+                if name.ends_with(".py") {
+                    found.push(format!("{folder}{name}"));
+                }
+            }
+        }
+        found.sort();
+        let embedded: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+        assert_eq!(found, embedded);
+    }
+
+    #[test]
+    fn the_client_has_our_version() {
+        let (_, text) = FILES.iter().find(|(name, _)| *name == "_version.py").unwrap();
+        assert!(text.contains(&format!("VERSION = \"{VERSION}\"")), "{text}");
+    }
+
+    #[test]
+    fn our_folders_come_first_and_once() {
+        let ours = [PathBuf::from("/h/_boot"), PathBuf::from("/h")];
+        let joined = join(&ours, OsStr::new("/a:/h::/b")).unwrap();
+        assert_eq!(joined, "/h/_boot:/h:/a:/b");
+        assert_eq!(join(&ours, OsStr::new("")).unwrap(), "/h/_boot:/h");
+    }
+
+    #[test]
+    fn an_address_has_a_host_and_a_port() {
+        assert_eq!(authority("http://127.0.0.1:5174/").unwrap(), "127.0.0.1:5174");
+        assert_eq!(authority("http://[::1]:80").unwrap(), "[::1]:80");
+        assert!(authority("/no/host").is_err());
+    }
+}

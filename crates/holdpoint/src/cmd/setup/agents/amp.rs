@@ -1,0 +1,21 @@
+//! Amp: <https://ampcode.com/manual#mcp>
+
+use super::{ARGUMENTS, Agent, COMMAND, Own, Scope};
+use crate::cmd::setup::merge::Format;
+
+pub(super) const AGENT: Agent = Agent {
+    name: "amp",
+    title: "Amp",
+    scope: Scope::User,
+    file: |whereabouts| Ok(whereabouts.xdg_folder()?.join("amp/settings.json")),
+    other_file: |whereabouts| Some(whereabouts.cwd.join(".amp/settings.json")),
+    format: Format::Json,
+    key: "amp.mcpServers",
+    fields: &[COMMAND, ARGUMENTS],
+    own_command: Some(Own::Words("amp mcp add holdpoint --")),
+    link: None,
+    next_step: "restart Amp; `amp mcp list` shows the server",
+    program: Some("amp"),
+    folder: |whereabouts| Ok(whereabouts.xdg_folder()?.join("amp")),
+    skills: Some(|whereabouts| Ok(whereabouts.xdg_folder()?.join("agents/skills"))),
+};

@@ -1,0 +1,231 @@
+//! `holdpoint tool`: one call from a shell, over a server's streamable HTTP.
+//!
+//! Whoever has a shell has every tool: where no server runs for this folder, one is started that
+//! outlives the call, so that a program launched by one command is there for the next.
+
+mod arguments;
+
+use std::{path::Path, process::ExitCode, time::Duration};
+
+use anyhow::{Context as _, bail};
+use holdpoint_engine::{failure::Code, limits};
+use rmcp::{
+    RoleClient, ServiceExt as _,
+    model::{
+        CallToolRequestMethod, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
+        ClientCapabilities, ClientRequest, Implementation, InitializeRequestParams, JsonObject,
+        Request, RequestMetaObject, ServerResult,
+    },
+    service::{PeerRequestOptions, RunningService},
+    transport::{
+        StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use serde_json::json;
+
+use crate::{
+    app::{SHELL, VERSION},
+    catalogue::Catalogue,
+    config::{Config, Settings},
+    home,
+    http::serving::port_file,
+    mcp::STRUCTURED,
+    out,
+    serve::runtime,
+    servers::{self, Server, start},
+    tool::word,
+};
+
+/// For a server to greet us.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The tool behind which a server has those that it does not list.
+const MORE: &str = "more_tools";
+/// The exit code of a command that was written wrongly, as clap's own.
+const USAGE: u8 = 2;
+/// The exit code of what was interrupted, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+type CallRequest = Request<CallToolRequestMethod, CallToolRequestParams>;
+type Connected = RunningService<RoleClient, InitializeRequestParams>;
+
+/// Call a tool and print its text; no set-up needed
+///
+/// Where no server runs for this folder, one is started that ends after ten idle minutes: programs
+/// live on between calls, `holdpoint stop` ends it. Exit code 1 when the tool fails, 2 when the
+/// command is wrong. Examples: holdpoint tool debug_probe '{"program": "app.py", "line": 7}'
+/// or holdpoint tool timeline_query limit=5
+#[derive(clap::Parser)]
+pub(crate) struct Tool {
+    /// The tool's name; `holdpoint tools` lists them
+    name: String,
+    /// Its parameters: a JSON object, `-` to read that from stdin, or `name=value` for each
+    arguments: Vec<String>,
+    /// Print the structured answer as JSON instead of the text
+    #[arg(long)]
+    json: bool,
+}
+
+impl super::Command for Tool {
+    const NAME: &'static str = "tool";
+    const TAKES: &'static [&'static str] = &["url", "token", "end-idle"];
+
+    fn run(self, config: Config) -> anyhow::Result<ExitCode> {
+        run(&self.name, &self.arguments, &config.settings, self.json)
+    }
+}
+
+fn run(
+    name: &str,
+    arguments: &[String],
+    server: &Settings,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let idle = server.end_idle.unwrap_or(limits::DETACHED_IDLE);
+    let catalogue = Catalogue::ours(&[])?;
+    let schema = catalogue.tool(name).ok().map(|tool| tool.schema());
+    let mut arguments = match arguments::read(arguments, schema) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            out::error(&format!("{error:#}"));
+            return Ok(ExitCode::from(USAGE));
+        }
+    };
+    let here = std::env::current_dir().context("the current folder is gone")?;
+    let answer = runtime()?.block_on(async {
+        let found = find(server.url.as_deref(), &here, idle).await?;
+        if found.folder.as_deref().is_some_and(|folder| folder != here) {
+            arguments::place(&mut arguments, schema, &here);
+        }
+        let call = |request| call(&found.url, server.token.as_deref(), request);
+        let answer = call(request(name, arguments.clone(), json)).await?;
+        match &answer {
+            // An agent's server lists few tools and has the others behind one.
+            Some(result) if schema.is_some() && is_unknown_there(result) => {
+                let wrapped = json!({ "name": name, "arguments": arguments });
+                let wrapped = wrapped.as_object().cloned().unwrap_or_default();
+                call(request(MORE, wrapped, json)).await
+            }
+            _ => Ok(answer),
+        }
+    })?;
+    let Some(result) = answer else {
+        out::error("interrupted; the call was cancelled");
+        return Ok(ExitCode::from(INTERRUPTED));
+    };
+    show(&result, json)?;
+    let failed = result.is_error.unwrap_or_default();
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn is_unknown_there(result: &CallToolResult) -> bool {
+    let in_words = format!("[{}]", Code::UnknownTool.as_str());
+    // A family that answers in JSON does so for what it has not, too.
+    let in_json = format!("{{\"error\":\"{}\"", word(Code::UnknownTool));
+    let mut texts = result.content.iter().filter_map(|block| block.as_text());
+    texts.any(|text| text.text.starts_with(&in_words) || text.text.starts_with(&in_json))
+}
+
+fn show(result: &CallToolResult, json: bool) -> anyhow::Result<()> {
+    if json {
+        out::line(serde_json::to_string_pretty(&result.structured_content)?);
+        return Ok(());
+    }
+    for text in result.content.iter().filter_map(|block| block.as_text()) {
+        out::line(&text.text);
+    }
+    Ok(())
+}
+
+struct Destination {
+    url: String,
+    /// Where the server takes relative paths from, when that is known.
+    folder: Option<std::path::PathBuf>,
+}
+
+/// The given server, else the one that runs for this folder, else a new one.
+async fn find(url: Option<&str>, here: &Path, idle: Duration) -> anyhow::Result<Destination> {
+    if let Some(url) = url {
+        let bare = url.trim_end_matches('/').trim_end_matches("/mcp");
+        return Ok(Destination { url: bare.to_owned(), folder: None });
+    }
+    let running = servers::running();
+    let known = servers::choose(&running, here, &servers::project(here)).cloned();
+    let server = match (known, unentered(&running)) {
+        (Some(server), _) => server,
+        (None, Some(url)) => return Ok(Destination { url, folder: None }),
+        (None, None) => start::find_or_start(here, idle).await?,
+    };
+    Ok(Destination { url: server.url(), folder: Some(server.folder) })
+}
+
+/// A server that wrote its port and did not enter itself: an older one, or one that could not.
+fn unentered(running: &[Server]) -> Option<String> {
+    let port = port_file::read(&home::port_file()?)?;
+    let is_entered = running.iter().any(|server| server.port == port);
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    let answers = || std::net::TcpStream::connect_timeout(&address, limits::HEALTH_ANSWER).is_ok();
+    (!is_entered && answers()).then(|| format!("http://127.0.0.1:{port}"))
+}
+
+fn request(name: &str, arguments: JsonObject, json: bool) -> CallRequest {
+    let mut request =
+        Request::new(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments));
+    if json {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(STRUCTURED.to_owned(), true.into());
+        request.extensions.insert(meta);
+    }
+    request
+}
+
+/// The result; none when it was interrupted.
+async fn call(
+    url: &str,
+    token: Option<&str>,
+    request: CallRequest,
+) -> anyhow::Result<Option<CallToolResult>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    let url = format!("{url}/mcp");
+    let server = tokio::select! {
+        connected = connect(&url, token) => connected?,
+        _ = interrupt.recv() => return Ok(None),
+    };
+    let request = ClientRequest::CallToolRequest(request);
+    // The server keeps the deadline; this is for one that is gone.
+    let patience = limits::TOOL_TIMEOUT_MAX + limits::TOOL_GRACE;
+    let options = PeerRequestOptions::with_timeout(patience);
+    let asked = server.send_request_with_option(request, options).await?;
+    let id = asked.id.clone();
+    let answer = tokio::select! {
+        answer = asked.await_response() => Some(answer?),
+        _ = interrupt.recv() => None,
+    };
+    if answer.is_none() {
+        let cancelled = CancelledNotificationParam::new(Some(id), Some("interrupted".to_owned()));
+        server.notify_cancelled(cancelled).await.context("cancelling the call")?;
+    }
+    server.cancel().await.context("closing the connection")?;
+    match answer {
+        None => Ok(None),
+        Some(ServerResult::CallToolResult(result)) => Ok(Some(result)),
+        Some(other) => bail!("the server answered something else than a tool's result: {other:?}"),
+    }
+}
+
+async fn connect(url: &str, token: Option<&str>) -> anyhow::Result<Connected> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    if let Some(token) = token {
+        config = config.auth_header(token);
+    }
+    let transport = StreamableHttpClientTransport::from_config(config);
+    let me = InitializeRequestParams::new(
+        ClientCapabilities::default(),
+        Implementation::new(SHELL, VERSION),
+    );
+    let connected = tokio::time::timeout(CONNECT, me.serve(transport)).await;
+    connected
+        .context("timed out")
+        .and_then(|connected| connected.map_err(anyhow::Error::from))
+        .with_context(|| format!("no Holdpoint answers at {url}"))
+}

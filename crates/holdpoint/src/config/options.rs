@@ -1,0 +1,239 @@
+//! The only list of options. A new one is a line here and a field of [`super::Settings`].
+
+use std::{net::IpAddr, path::PathBuf, time::Duration};
+
+use clap::ValueEnum as _;
+
+use super::{Kind, Opt};
+use crate::mcp::Structured;
+
+/// What most options are.
+const PLAIN: Opt = Opt {
+    name: "",
+    env: "",
+    about: "",
+    default: None,
+    kind: Kind::Flag,
+    is_secret: false,
+    from_workspace: true,
+    set: |_, _| Ok(()),
+};
+
+pub(crate) const OPTIONS: &[Opt] = &[
+    Opt {
+        name: "port",
+        env: "HOLDPOINT_PORT",
+        about: "The port to listen on, or the next free one; 0 takes any",
+        default: Some("5174"),
+        kind: Kind::Number("PORT"),
+        set: |to, given| put(&mut to.port, one(given).and_then(port)),
+        ..PLAIN
+    },
+    // Other people's machines would reach this one.
+    Opt {
+        name: "host",
+        env: "HOLDPOINT_HOST",
+        about: "The address to listen on; other than loopback needs --token",
+        default: Some("127.0.0.1"),
+        kind: Kind::Text("ADDRESS"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.host, one(given).and_then(host)),
+        ..PLAIN
+    },
+    Opt {
+        name: "mcp-sse",
+        env: "HOLDPOINT_MCP_SSE",
+        about: "Also serve MCP over HTTP+SSE at /mcp/sse, for clients that know only that",
+        set: |to, given| put(&mut to.mcp_sse, one(given).and_then(flag)),
+        ..PLAIN
+    },
+    Opt {
+        name: "keep-alive",
+        env: "HOLDPOINT_KEEP_ALIVE",
+        about: "Go on serving HTTP when stdin ends",
+        set: |to, given| put(&mut to.keep_alive, one(given).and_then(flag)),
+        ..PLAIN
+    },
+    // What is recorded would go where the repository says, and what it brought along would be taken for ours.
+    Opt {
+        name: "db",
+        env: "HOLDPOINT_DB",
+        about: "Where to keep what outlives the process: a file, or `:memory:`",
+        kind: Kind::Path("PATH|:memory:"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.db, one(given).map(PathBuf::from).map(Some)),
+        ..PLAIN
+    },
+    // Any file could be written over.
+    Opt {
+        name: "dap-log",
+        env: "HOLDPOINT_DAP_LOG",
+        about: "Record what is said to and by debug adapters in this file, one JSON per line",
+        kind: Kind::Path("FILE"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.dap_log, one(given).map(PathBuf::from).map(Some)),
+        ..PLAIN
+    },
+    Opt {
+        name: "end-idle",
+        env: "HOLDPOINT_END_IDLE",
+        about: "End after this many seconds without a call, a program or an app's call",
+        kind: Kind::Number("SECONDS"),
+        set: |to, given| put(&mut to.end_idle, one(given).and_then(seconds).map(Some)),
+        ..PLAIN
+    },
+    Opt {
+        name: "toolset",
+        env: "HOLDPOINT_TOOLSET",
+        about: "Offer only these tools: `agent`, `slim` or `app`, families (`server,timeline`), or names",
+        kind: Kind::List("NAMES"),
+        set: |to, given| put(&mut to.toolset, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "structured",
+        env: "HOLDPOINT_STRUCTURED",
+        about: "Whether answers carry JSON beside their text; auto: not to clients that are known to show it \
+                to a model in place of the text",
+        default: Some("auto"),
+        kind: Kind::Choice(&["auto", "always", "never"]),
+        set: |to, given| put(&mut to.structured, one(given).and_then(structured)),
+        ..PLAIN
+    },
+    Opt {
+        name: "tool-timeout",
+        env: "HOLDPOINT_TOOL_TIMEOUT",
+        about: "Seconds a tool may take when the call does not say",
+        kind: Kind::Number("SECONDS"),
+        set: |to, given| put(&mut to.tool_timeout, one(given).and_then(seconds).map(Some)),
+        ..PLAIN
+    },
+    // A page of whoever wrote the repository could call every tool.
+    Opt {
+        name: "allow-origin",
+        env: "HOLDPOINT_ALLOW_ORIGIN",
+        about: "Trust pages of this origin (`https://host[:port]`) besides loopback; may be repeated",
+        kind: Kind::List("ORIGIN"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.allow_origin, given.iter().map(|it| origin(it)).collect()),
+        ..PLAIN
+    },
+    // One that everybody can read in a repository is none.
+    Opt {
+        name: "token",
+        env: "HOLDPOINT_TOKEN",
+        about: "The bearer token that HTTP requests carry",
+        kind: Kind::Text("TOKEN"),
+        is_secret: true,
+        from_workspace: false,
+        set: |to, given| put(&mut to.token, one(given).map(str::to_owned).map(Some)),
+        ..PLAIN
+    },
+    Opt {
+        name: "log-level",
+        env: "HOLDPOINT_LOG",
+        about: "How much to log on stderr: error, warn, info, debug, trace, or a filter such as \
+                `info,rmcp=debug`",
+        kind: Kind::Text("LEVEL"),
+        set: |to, given| put(&mut to.log_level, one(given).map(str::to_owned).map(Some)),
+        ..PLAIN
+    },
+    // Calls and their values, with the token, would go to whoever is named.
+    Opt {
+        name: "url",
+        env: "HOLDPOINT_URL",
+        about: "The server to talk to; without it, the one that runs for this folder",
+        kind: Kind::Text("URL"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.url, one(given).map(str::to_owned).map(Some)),
+        ..PLAIN
+    },
+];
+
+fn one(given: &[String]) -> Result<&str, String> {
+    match given {
+        [one] => Ok(one),
+        _ => Err("not one value".to_owned()),
+    }
+}
+
+fn put<T>(to: &mut T, value: Result<T, String>) -> Result<(), String> {
+    value.map(|value| *to = value)
+}
+
+fn flag(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "neither true nor false".to_owned())
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "not a port: 0 to 65535".to_owned())
+}
+
+fn structured(text: &str) -> Result<Structured, String> {
+    Structured::from_str(text, true).map_err(|_| "not auto, always or never".to_owned())
+}
+
+fn host(text: &str) -> Result<IpAddr, String> {
+    match text {
+        "localhost" => Ok(IpAddr::from([127, 0, 0, 1])),
+        text => text.parse().map_err(|_| "not an IP address; use 127.0.0.1 or 0.0.0.0".to_owned()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() => Ok(duration),
+        _ => Err("not a positive number of seconds".to_owned()),
+    }
+}
+
+fn origin(text: &str) -> Result<String, String> {
+    let uri: axum::http::Uri = text.parse().map_err(|_| "not an origin".to_owned())?;
+    let bare = uri.path_and_query().is_none_or(|path| path.as_str() == "/");
+    match (uri.scheme_str(), uri.authority(), bare) {
+        (Some(scheme), Some(authority), true) => Ok(format!("{scheme}://{authority}")),
+        _ => Err("write it as scheme://host[:port], such as https://app.example".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::config::Settings;
+
+    #[test]
+    fn an_origin_is_kept_bare() {
+        assert_eq!(origin("https://app.example/"), Ok("https://app.example".to_owned()));
+        assert!(origin("app.example").is_err());
+        assert!(origin("https://app.example/path").is_err());
+    }
+
+    #[test]
+    fn names_are_unique_and_defaults_are_taken() {
+        for value in [|it: &Opt| it.name, |it: &Opt| it.env] {
+            let names: BTreeSet<&str> = OPTIONS.iter().map(value).collect();
+            assert_eq!(names.len(), OPTIONS.len());
+        }
+        let settings = Settings::default();
+        assert_eq!((settings.port, settings.host.is_loopback()), (5174, true));
+        for option in OPTIONS.iter().filter(|it| it.default.is_some()) {
+            let default = option.default.unwrap().to_owned();
+            assert_eq!((option.set)(&mut Settings::default(), &[default]), Ok(()));
+        }
+    }
+
+    /// Whoever adds an option decides about this one too.
+    #[test]
+    fn a_workspace_opens_no_door() {
+        let own: Vec<&str> =
+            OPTIONS.iter().filter(|it| !it.from_workspace).map(|it| it.name).collect();
+        assert_eq!(own, ["host", "db", "dap-log", "allow-origin", "token", "url"]);
+        for option in OPTIONS {
+            let is_path = matches!(option.kind, Kind::Path(_));
+            assert!(!(option.from_workspace && (is_path || option.is_secret)), "{}", option.name);
+        }
+    }
+}
