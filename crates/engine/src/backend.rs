@@ -527,7 +527,8 @@ impl Backend {
         if self.moment(moment.thread) == moment {
             return Ok(());
         }
-        Err(Failure::new(Code::NotFound, "that is of an earlier stop")
+        // Not "not found": whoever reads is told that the program ran on meanwhile.
+        Err(Failure::new(Code::NotStopped, "that is of an earlier stop")
             .hint("`debug_stack` numbers the frames of this one"))
     }
 }
