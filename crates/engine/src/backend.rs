@@ -159,6 +159,7 @@ impl Backend {
         if self.moment(moment.thread) == moment {
             return Ok(());
         }
+        // Not "not found": whoever reads is told that the program ran on meanwhile.
         Err(Failure::new(Code::NotStopped, "that is of an earlier stop")
             .hint("`debug_stack` numbers the frames of this one"))
     }
