@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 /// From the leaves up.
 const ROOMS: &[&str] =
-    &["nouns", "language", "template", "breakpoints", "backend", "adapter", "inspect", "session"];
+    &["template", "language", "nouns", "breakpoints", "backend", "adapter", "inspect", "session"];
 
 #[test]
 fn no_room_knows_one_above_it() {
