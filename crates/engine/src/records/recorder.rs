@@ -3,12 +3,9 @@
 //! Bounded in bytes: a recorder that is behind makes those wait who bring more. A batch that the
 //! store does not take is counted as lost and said so; the app goes on.
 
-use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicU64, Ordering},
 };
 
 use holdpoint_store::{App, Batch, Call, Change, Cid, NewValue, Snapshot, Tables, era};

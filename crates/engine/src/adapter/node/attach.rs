@@ -4,7 +4,7 @@
 //! A connection that drops, in whatever way, lets the program run on: V8 sees to that. Processes that it
 //! starts are not debugged: that would take a change of its environment, which would outlive us.
 
-use std::{collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 
 use holdpoint_cdp::{TargetInfo, discover};
 use rustix::process::{Pid, Signal};
