@@ -35,7 +35,7 @@ pub struct Repl {
 
 #[derive(Default)]
 struct Open {
-    sessions: HashMap<String, Session>,
+    sessions: HashMap<String, ReplSession>,
     /// Expressions by their ids, until they are answered.
     pending: HashMap<String, Pending>,
     /// Those that no app has fetched yet, by the pause that they are for.
@@ -44,7 +44,7 @@ struct Open {
 
 /// The serialised form is a column of the store, and the wire's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Session {
+pub struct ReplSession {
     pub session_id: String,
     pub pause_id: String,
     pub pid: i64,
@@ -159,7 +159,7 @@ impl Repl {
                 now += 0.001;
                 session_id = format!("{pid}-{now:.6}");
             }
-            let session = Session::of(session_id.clone(), pause_id, pid, now, seen);
+            let session = ReplSession::of(session_id.clone(), pause_id, pid, now, seen);
             let row = session.row();
             open.sessions.insert(session_id, session);
             row
@@ -303,7 +303,7 @@ impl Repl {
         }
     }
 
-    pub async fn session(&self, session_id: &str) -> Option<Session> {
+    pub async fn session(&self, session_id: &str) -> Option<ReplSession> {
         let open = self.room().sessions.get(session_id).cloned();
         match open {
             Some(session) => Some(session),
@@ -312,7 +312,7 @@ impl Repl {
     }
 
     /// Sessions, newest first.
-    pub async fn sessions(&self, query: ReplQuery) -> Vec<Session> {
+    pub async fn sessions(&self, query: ReplQuery) -> Vec<ReplSession> {
         let rows = self.store.repls(query).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "REPL sessions could not be read");
             Vec::new()
@@ -320,7 +320,7 @@ impl Repl {
         rows.iter().filter_map(|row| serde_json::from_str(&row.body).ok()).collect()
     }
 
-    async fn kept(&self, session_id: &str) -> Option<Session> {
+    async fn kept(&self, session_id: &str) -> Option<ReplSession> {
         let row = self.store.repl(session_id.to_owned()).await.ok()??;
         serde_json::from_str(&row.body).ok()
     }
@@ -350,12 +350,12 @@ impl Open {
     }
 }
 
-impl Session {
-    fn of(session_id: String, pause_id: &str, pid: i64, now: f64, seen: &Seen) -> Session {
+impl ReplSession {
+    fn of(session_id: String, pause_id: &str, pid: i64, now: f64, seen: &Seen) -> ReplSession {
         let call = &seen.call;
         // A reference is plain data: this cannot fail.
         let item = |given| serde_json::to_value(call.reference(given)).unwrap_or_default();
-        Session {
+        ReplSession {
             session_id,
             pause_id: pause_id.to_owned(),
             pid,

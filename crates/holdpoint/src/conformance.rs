@@ -1,7 +1,7 @@
 //! `holdpoint conformance`: the fixtures of the official MCP conformance suite on our own transports.
 //!
 //! The suite (npm `@modelcontextprotocol/conformance`) calls tools, resources and prompts by name and says
-//! what each must answer. Here they are, mounted like our own: the same router and guard, the same handler,
+//! what each must answer. Here they are, mounted like our own: the same router and gate, the same handler,
 //! the same tool boundary. Nothing of this is in a shipped binary, and nothing of it acts in a binary
 //! that serves anything else: the hooks in `mcp.rs` ask [`STAGE`] first.
 
@@ -39,7 +39,7 @@ use crate::{
     catalogue::Catalogue,
     cmd::Command,
     config::Config,
-    http::serving::{Guard, listen},
+    http::serving::{Gate, listen},
     out, serve,
     tool::{Entry, entry, unique},
 };
@@ -126,7 +126,7 @@ async fn serve_fixtures(app: App, port: u16) -> anyhow::Result<()> {
     let stage = STAGE.get_or_init(Stage::default);
     let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let listeners = listen::bind(host, port).await.context("no port could be bound")?;
-    let mut served = serve::Served::start(&app, Guard::new(Vec::new(), None), listeners, true)?;
+    let mut served = serve::Served::start(&app, Gate::new(Vec::new(), None), listeners, true)?;
     served.announce(&app);
     let url = app.base_url().context("HTTP does not listen")?;
     out::line(format_args!("conformance server on {url}/mcp"));

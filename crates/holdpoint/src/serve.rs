@@ -15,7 +15,7 @@ use crate::{
     app::App,
     catalogue::Catalogue,
     config::Settings,
-    http::serving::{Guard, door::Door, lanes::Lanes, listen, port_file::PortFiles},
+    http::serving::{Gate, door::Door, lanes::Lanes, listen, port_file::PortFiles},
     mcp, out,
     servers::{self, Server, Starter},
 };
@@ -67,7 +67,7 @@ async fn serve(
 ) -> anyhow::Result<ExitCode> {
     // Before anything is promised: a signal from here on stops us in good order.
     let mut signals = Signals::new().context("cannot listen for signals")?;
-    let guard = Guard::new(settings.allow_origin, settings.token);
+    let gate = Gate::new(settings.allow_origin, settings.token);
     let listeners = match listen::bind(settings.host, settings.port).await {
         Ok(listeners) => listeners,
         // An agent's debugger must not die because a port is missing.
@@ -77,7 +77,7 @@ async fn serve(
         }
         Err(error) => bail!("no port from {} on could be bound: {error}", settings.port),
     };
-    let mut served = Served::start(&app, guard, listeners, settings.mcp_sse)?;
+    let mut served = Served::start(&app, gate, listeners, settings.mcp_sse)?;
     if is_for_everybody(starter) {
         served.announce(&app);
     }
@@ -136,7 +136,7 @@ pub(crate) struct Served {
 impl Served {
     pub(crate) fn start(
         app: &App,
-        guard: Guard,
+        gate: Gate,
         listeners: Vec<TcpListener>,
         with_sse: bool,
     ) -> anyhow::Result<Served> {
@@ -146,7 +146,7 @@ impl Served {
         if let Some(url) = app.base_url() {
             tracing::info!("listening on {url}");
         }
-        let lanes = Lanes::new(Door::new(app.clone(), guard, with_sse), app.shutdown.clone());
+        let lanes = Lanes::new(Door::new(app.clone(), gate, with_sse), app.shutdown.clone());
         let mut tasks = JoinSet::new();
         for listener in listen::Bounded::all(listeners) {
             // Ended by the shutdown token, awaited or aborted in `stop`.

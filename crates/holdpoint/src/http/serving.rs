@@ -1,39 +1,39 @@
 //! From the sockets to the endpoints: who may ask, where they are served, and where they find us.
 //!
-//! REST, the event stream and MCP's two HTTP transports are behind one guard.
+//! REST, the event stream and MCP's two HTTP transports are behind one gate.
 
 pub(crate) mod door;
 pub(crate) mod lanes;
 pub(crate) mod listen;
 pub(crate) mod port_file;
 
-mod guard;
+mod gate;
 mod places;
 
 use axum::{Router, middleware};
 use holdpoint_engine::limits;
 use tower_http::limit::RequestBodyLimitLayer;
 
-pub(crate) use self::guard::Guard;
+pub(crate) use self::gate::Gate;
 use super::endpoints;
 use crate::{
     app::App,
     mcp::{self, sse},
 };
 
-fn router(app: App, guard: Guard, with_sse: bool) -> Router {
+fn router(app: App, gate: Gate, with_sse: bool) -> Router {
     let mut transports = Router::new().route_service("/mcp", mcp::http::service(&app)).route_layer(
         middleware::from_fn_with_state(mcp::http::Open::default(), mcp::http::lenient),
     );
     if with_sse {
         transports = transports.merge(sse::router(app.clone()));
     }
-    let cors = guard.cors();
+    let cors = gate.cors();
     transports
         .layer(RequestBodyLimitLayer::new(limits::BODY_BYTES_READ))
         // Endpoints bound their bodies where they read them: one about a call is never cut off.
         .merge(endpoints::router(app))
         .layer(cors)
         // Outermost: nothing is done for a request that should not be here.
-        .layer(middleware::from_fn_with_state(guard, guard::check))
+        .layer(middleware::from_fn_with_state(gate, gate::check))
 }

@@ -1,4 +1,4 @@
-//! The HTTP face: sockets, guard, event stream, port files, shutdown.
+//! The HTTP face: sockets, gate, event stream, port files, shutdown.
 
 use std::{
     fs,

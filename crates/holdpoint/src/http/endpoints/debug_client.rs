@@ -85,7 +85,7 @@ pub(super) async fn types() -> Response {
 }
 
 fn first_line(headers: &HeaderMap) -> String {
-    // The guard has let through only hosts that are this server.
+    // The gate has let through only hosts that are this server.
     let host = headers.get(header::HOST).and_then(|it| it.to_str().ok()).unwrap_or("localhost");
     let url = json!(format!("http://{host}"));
     format!("const SERVER_URL = {url};\n")

@@ -1,7 +1,7 @@
 //! What answers the requests of one connection.
 //!
 //! Nearly all that a busy app asks is that a call begins and that it ends. These two are answered here,
-//! past the router and its layers, which cost more than the answer. The guard looks at them as at
+//! past the router and its layers, which cost more than the answer. The gate looks at them as at
 //! everything else; a page's requests, which need their headers, go through the router.
 
 use std::{
@@ -21,7 +21,7 @@ use hyper::{body::Incoming, service::Service};
 use tower::Service as _;
 
 use super::{
-    Guard, guard,
+    Gate, gate,
     places::{Busy, Place},
     router,
 };
@@ -33,7 +33,7 @@ use crate::{
 /// One for all connections.
 pub(crate) struct Door {
     pub(super) app: App,
-    guard: Guard,
+    gate: Gate,
     with_sse: bool,
     /// Made when it is first needed: a server on stdio may never need it, and describing every
     /// endpoint costs 2 ms and 3 MB.
@@ -41,12 +41,12 @@ pub(crate) struct Door {
 }
 
 impl Door {
-    pub(crate) fn new(app: App, guard: Guard, with_sse: bool) -> Door {
-        Door { app, guard, with_sse, router: OnceLock::new() }
+    pub(crate) fn new(app: App, gate: Gate, with_sse: bool) -> Door {
+        Door { app, gate, with_sse, router: OnceLock::new() }
     }
 
     fn router(&self) -> Router {
-        let make = || router(self.app.clone(), self.guard.clone(), self.with_sse);
+        let make = || router(self.app.clone(), self.gate.clone(), self.with_sse);
         self.router.get_or_init(make).clone()
     }
 }
@@ -98,7 +98,7 @@ impl AboutCall {
     }
 
     async fn answer(self, door: &Door, request: Request) -> Response {
-        if let Some(refused) = guard::refused(&door.guard, &request) {
+        if let Some(refused) = gate::refused(&door.gate, &request) {
             return refused;
         }
         let app = door.app.clone();
@@ -126,7 +126,7 @@ mod tests {
         let catalogue = Catalogue::ours(&[]).unwrap();
         let app =
             App::new(catalogue, None, crate::mcp::Structured::Auto, Some(Path::new(":memory:")));
-        let door = Door::new(app, Guard::new(Vec::new(), None), false);
+        let door = Door::new(app, Gate::new(Vec::new(), None), false);
         for about in [AboutCall::Start, AboutCall::Complete] {
             let answer = about.answer(&door, Request::new(Body::empty()));
             assert!(size_of_val(&answer) < 2_048, "{}", size_of_val(&answer));

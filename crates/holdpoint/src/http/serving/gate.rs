@@ -20,7 +20,7 @@ use serde_json::json;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer, ExposeHeaders};
 
 #[derive(Clone)]
-pub(crate) struct Guard(Arc<Rules>);
+pub(crate) struct Gate(Arc<Rules>);
 
 struct Rules {
     /// As given on the command line: `scheme://host[:port]`.
@@ -28,16 +28,16 @@ struct Rules {
     token: Option<String>,
 }
 
-impl Guard {
-    pub(crate) fn new(origins: Vec<String>, token: Option<String>) -> Guard {
-        Guard(Arc::new(Rules { origins, token }))
+impl Gate {
+    pub(crate) fn new(origins: Vec<String>, token: Option<String>) -> Gate {
+        Gate(Arc::new(Rules { origins, token }))
     }
 
     /// Trusted pages may read answers; no wildcard, ever.
     pub(super) fn cors(&self) -> CorsLayer {
-        let guard = self.clone();
+        let gate = self.clone();
         let trusted = move |origin: &HeaderValue, _: &_| {
-            origin.to_str().is_ok_and(|origin| guard.trusts_origin(origin))
+            origin.to_str().is_ok_and(|origin| gate.trusts_origin(origin))
         };
         CorsLayer::new()
             .allow_origin(AllowOrigin::predicate(trusted))
@@ -85,16 +85,16 @@ impl Guard {
     }
 }
 
-pub(super) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match refused(&guard, &request) {
+pub(super) async fn check(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    match refused(&gate, &request) {
         None => next.run(request).await,
         Some(response) => response,
     }
 }
 
 /// The answer to a request that should not be here.
-pub(super) fn refused(guard: &Guard, request: &Request) -> Option<Response> {
-    let (status, error) = guard.refusal(request.uri(), request.headers())?;
+pub(super) fn refused(gate: &Gate, request: &Request) -> Option<Response> {
+    let (status, error) = gate.refusal(request.uri(), request.headers())?;
     tracing::warn!(uri = %request.uri(), error, "refused a request");
     Some((status, Json(json!({ "error": error }))).into_response())
 }
@@ -137,7 +137,7 @@ mod tests {
 
     #[track_caller]
     fn check(token: Option<&str>, headers: &[(&str, &str)], expected: Option<u16>) {
-        let guard = Guard::new(vec!["https://ok.example".into()], token.map(str::to_owned));
+        let gate = Gate::new(vec!["https://ok.example".into()], token.map(str::to_owned));
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(
@@ -145,7 +145,7 @@ mod tests {
                 value.parse().unwrap(),
             );
         }
-        let refusal = guard.refusal(&Uri::from_static("/api/events"), &map);
+        let refusal = gate.refusal(&Uri::from_static("/api/events"), &map);
         assert_eq!(refusal.map(|(status, _)| status.as_u16()), expected, "{headers:?}");
     }
 
@@ -197,11 +197,11 @@ mod tests {
         /// Whatever a browser sends: only names of loopback pass, and nothing panics.
         #[test]
         fn only_loopback_passes(host in "[ -~]{0,40}", origin in "[ -~]{0,40}") {
-            let guard = Guard::new(Vec::new(), None);
+            let gate = Gate::new(Vec::new(), None);
             let mut headers = HeaderMap::new();
             headers.insert(HOST, host.parse().unwrap());
             headers.insert(ORIGIN, origin.parse().unwrap());
-            if guard.refusal(&Uri::from_static("/"), &headers).is_none() {
+            if gate.refusal(&Uri::from_static("/"), &headers).is_none() {
                 let is_ours = |text: &str| text.contains("localhost") || text.contains("127.") || text.contains("::1");
                 proptest::prop_assert!(is_ours(&host.to_lowercase()) && is_ours(&origin.to_lowercase()));
             }
@@ -209,11 +209,11 @@ mod tests {
 
         #[test]
         fn a_name_that_only_contains_ours_is_refused(before in "[a-z]{1,9}", after in "[a-z]{1,9}") {
-            let guard = Guard::new(Vec::new(), None);
+            let gate = Gate::new(Vec::new(), None);
             for name in [format!("{before}.localhost.{after}"), format!("127.0.0.1.{after}"), format!("localhost{after}")] {
                 let mut headers = HeaderMap::new();
                 headers.insert(HOST, name.parse().unwrap());
-                proptest::prop_assert!(guard.refusal(&Uri::from_static("/"), &headers).is_some());
+                proptest::prop_assert!(gate.refusal(&Uri::from_static("/"), &headers).is_some());
             }
         }
     }
