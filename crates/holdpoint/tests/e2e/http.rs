@@ -11,6 +11,7 @@ use holdpoint_testkit::{
     http::{Events, get, post, request},
     process::{Process, run},
     rpc::Rpc,
+    until,
 };
 use serde_json::{Value, json};
 
@@ -279,6 +280,8 @@ fn the_port_is_left_where_existing_clients_look() {
     let (mut process, port) = serve_with(&[], |command| {
         command.env("CIDELDILL_PORT_FILE", &file);
     });
+    // Written after the line that says where it listens.
+    until("the port file", || file.exists().then_some(()));
     assert_eq!(fs::read_to_string(&file).unwrap(), port.to_string());
     process.signal("TERM");
     process.end();
@@ -288,6 +291,7 @@ fn the_port_is_left_where_existing_clients_look() {
         command.env("CIDELDILL_HOME", theirs.path());
     });
     let file = theirs.path().join("port");
+    until("the port file", || file.exists().then_some(()));
     assert_eq!(fs::read_to_string(&file).unwrap(), port.to_string());
     // Another server has taken the file over: it is not ours to remove.
     fs::write(&file, "1").unwrap();

@@ -44,7 +44,8 @@ fn runtimes_on_several_threads_share_a_store() {
     let threads = (0..8).map(|line| {
         let store = Arc::clone(&store);
         std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
             runtime.block_on(async {
                 let id = store.save_breakpoint(at("app.py", line)).await.unwrap();
                 store.flush().await.unwrap();
