@@ -201,7 +201,7 @@ async fn toolsets_know_them() {
     assert_eq!(names(&["greet_person"]).await, ["greet_person"]);
     let agent = names(&["agent"]).await;
     assert!(!agent.iter().any(|it| it == "greet_person" || it == "studio_paint"), "{agent:?}");
-    let unknown = Catalogue::with(vec![from_file(FILE)], &["gret".to_owned()]).err().unwrap();
+    let unknown = Catalogue::with(vec![from_file(FILE)], &["greets".to_owned()]).err().unwrap();
     assert!(unknown.to_string().contains("debug, greet, server"), "{unknown}");
 }
 
