@@ -294,6 +294,10 @@ async fn take_child(child: Child, setup: Setup) {
             // The session may have ended first.
             joining.send(connected).await.unwrap_or_default();
         }
+        // It was gone first, as when the program is ended while it starts others.
+        Err(failure) if failure.code == Code::SessionEnded => {
+            tracing::debug!(%failure, "a child process was gone before it was debugged");
+        }
         Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
     }
 }

@@ -202,6 +202,10 @@ async fn greet(
         Err(failure) if failure.code == Code::SessionEnded => {
             tracing::debug!(%failure, "a child process is gone");
         }
+        // It was gone first, as when the program is ended while it starts others.
+        Err(failure) if failure.code == Code::SessionEnded => {
+            tracing::debug!(%failure, "a child process was gone before it was debugged");
+        }
         Err(failure) => tracing::warn!(%failure, "a child process could not be debugged"),
     }
 }
