@@ -26,11 +26,18 @@ fn rust(site: &Site) -> Result<Outcome> {
     let mut runs = Vec::new();
     for which in TESTED {
         let mut command = site.workspace.cargo(["test", "--no-fail-fast"]);
+        command.env("RUST_TEST_THREADS", threads().to_string());
         let finished = show(command.args(*which), LIMIT)?;
         let totals = totals(&finished.stdout);
         runs.push(Outcome::of_tests(&finished, totals, &format!("cargo test {}", which.join(" "))));
     }
     Ok(Outcome::of_all(runs))
+}
+
+/// Most tests wait for a debugger or a program half of their time.
+fn threads() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    cores + cores.div_ceil(2)
 }
 
 /// The sum of libtest's `test result:` lines, one per test binary.
