@@ -22,8 +22,9 @@ struct Inner {
 
 struct Told {
     since: Instant,
-    /// Told one by one in this second.
-    told: u32,
+    /// Ended in this second, and how many of them may be told one by one.
+    ended: u32,
+    each: u32,
     /// Not told yet.
     calls: u64,
     last: Option<String>,
@@ -31,7 +32,7 @@ struct Told {
 
 impl Teller {
     pub(super) fn new(log: Arc<Log>) -> Teller {
-        let told = Told { since: Instant::now(), told: 0, calls: 0, last: None };
+        let told = Told::new(Instant::now());
         Teller(Arc::new(Inner { log, state: Mutex::new(told) }))
     }
 
@@ -40,17 +41,13 @@ impl Teller {
         let end = call.end.as_ref()?;
         let matters = was_paused || end.failed;
         let mut told = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.since.elapsed() >= limits::TELL_WINDOW {
-            (told.since, told.told) = (Instant::now(), 0);
-        }
-        if told.told >= limits::TELL_EACH && !matters {
+        if !matters && !told.tells(Instant::now()) {
             told.calls += 1;
             if told.last.as_ref() != Some(&call.name) {
                 told.last = Some(call.name.clone());
             }
             return None;
         }
-        told.told += u32::from(!matters);
         Some(Event::CallCompleted {
             call_id: call.id.clone(),
             method_name: call.name.clone(),
@@ -71,6 +68,24 @@ impl Teller {
     }
 }
 
+impl Told {
+    fn new(now: Instant) -> Told {
+        Told { since: now, ended: 0, each: limits::TELL_EACH, calls: 0, last: None }
+    }
+
+    /// Whether one more is told by itself. A flood that goes on is told by its number alone: a thousand
+    /// events a second would push everything else out of the log within a minute.
+    fn tells(&mut self, now: Instant) -> bool {
+        if now.saturating_duration_since(self.since) >= limits::TELL_WINDOW {
+            let is_flood = self.ended >= 2 * limits::TELL_EACH;
+            self.each = if is_flood { 0 } else { limits::TELL_EACH };
+            (self.since, self.ended) = (now, 0);
+        }
+        self.ended += 1;
+        self.ended <= self.each
+    }
+}
+
 impl Inner {
     fn summarise(&self) {
         let (calls, last) = {
@@ -82,5 +97,26 @@ impl Inner {
             // Those that failed were told one by one.
             self.log.append(Event::CallsCompleted { calls, failed: 0, last });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_that_goes_on_is_told_by_its_number() {
+        let begin = Instant::now();
+        let mut told = Told::new(begin);
+        let mut second = |number: u32, calls: u32| {
+            let now = begin + limits::TELL_WINDOW * number;
+            (0..calls).filter(|_| told.tells(now)).count()
+        };
+        assert_eq!(second(0, 900), 900);
+        assert_eq!(second(1, 1_500), 1_000);
+        assert_eq!(second(2, 5_000), 1_000);
+        assert_eq!(second(3, 5_000), 0);
+        assert_eq!(second(4, 100), 0);
+        assert_eq!(second(5, 100), 100);
     }
 }

@@ -72,7 +72,9 @@ impl Debugger for Ours<'_> {
         let result = self.client.call("debug_probe", arguments)?;
         let line = result.pointer("/structuredContent/data/hits/0/line").and_then(Value::as_u64);
         match line {
-            Some(line) if text(&result).contains("label = ") => Ok(line),
+            Some(line) if text(&result).lines().any(|it| it.trim().starts_with("label")) => {
+                Ok(line)
+            }
             _ => bail!("`debug_probe` saw no locals: {result}"),
         }
     }
