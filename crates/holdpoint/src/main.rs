@@ -10,6 +10,7 @@ mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod delivery;
+mod heap;
 mod home;
 mod http;
 mod mcp;
@@ -24,6 +25,7 @@ mod view;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    heap::give_back_large_buffers();
     match cli::run() {
         Ok(code) => code,
         Err(error) => {
