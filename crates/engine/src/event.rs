@@ -2,6 +2,7 @@
 //!
 //! An event says what was observed. It carries no wishes and calls nobody.
 
+mod conceal;
 mod kind;
 mod trace;
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::{event::Event, ids::Seq, limits};
+use crate::{event::Event, ids::Seq, limits, secrets::Secrets};
 
 /// One event with its place and time. Cloning is cheap: readers share it.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,8 @@ pub struct Log {
     /// The number of the newest record. Changed only under the ring's lock, so it never goes back.
     head: watch::Sender<Seq>,
     bounds: Bounds,
+    /// What is secret never enters: whoever reads the log may show all of it.
+    secrets: Secrets,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -110,10 +112,20 @@ impl Log {
             ring: Mutex::default(),
             head: watch::Sender::new(Seq::START),
             bounds: Bounds { events: events.max(1), bytes },
+            secrets: Secrets::default(),
         }
     }
 
-    pub fn append(&self, event: Event) -> Seq {
+    pub fn keeping(secrets: Secrets) -> Self {
+        Log { secrets, ..Log::default() }
+    }
+
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    pub fn append(&self, mut event: Event) -> Seq {
+        event.conceal(&self.secrets);
         let mut ring = self.ring();
         let seq = ring.last.next();
         ring.push(Record { seq, at: Timestamp::now(), event: Arc::new(event) });
@@ -124,6 +136,11 @@ impl Log {
 
     /// Appends several at once, next to each other; readers are woken once.
     pub fn append_all(&self, events: impl IntoIterator<Item = Event>) {
+        let conceal = |mut event: Event| {
+            event.conceal(&self.secrets);
+            event
+        };
+        let events: Vec<Event> = events.into_iter().map(conceal).collect();
         let mut ring = self.ring();
         let before = ring.last;
         for event in events {

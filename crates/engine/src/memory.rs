@@ -18,6 +18,7 @@ use crate::{
     breakpoints::{Asked, Breakpoint, Breakpoints, Place, Trace},
     ids::BreakpointId,
     launch::Launch,
+    secrets::Secrets,
 };
 
 pub struct Memory {
@@ -147,8 +148,14 @@ impl Memory {
         }
     }
 
-    pub async fn begin(&self, launch: &Launch, language: &str) -> Option<LaunchMark> {
+    pub async fn begin(
+        &self,
+        launch: &Launch,
+        language: &str,
+        secrets: &Secrets,
+    ) -> Option<LaunchMark> {
         let store = self.store.as_ref()?;
+        let launch = &launch.without_secrets(secrets);
         let row = kept::Launch {
             name: launch.title(),
             language: language.to_owned(),

@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use holdpoint_engine::{callpoints::Retention, engine::Engine, ids::Seq, memory::Location};
+use holdpoint_engine::{
+    callpoints::Retention, engine::Engine, ids::Seq, memory::Location, secrets::Secrets,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -54,6 +56,7 @@ impl App {
         tool_timeout: Option<Duration>,
         structured: Structured,
         db: Option<&Path>,
+        secrets: Secrets,
     ) -> App {
         let guard = std::env::current_exe().unwrap_or_else(|_| "holdpoint".into());
         let home = home::folder().unwrap_or_else(std::env::temp_dir);
@@ -62,7 +65,8 @@ impl App {
             Some(path) => Location::File(path.to_owned()),
             None => Location::File(home.join("holdpoint.db")),
         };
-        let engine = Engine::start(VERSION, guard, home, location, Retention::default());
+        let retention = Retention::default();
+        let engine = Engine::start(VERSION, guard, home, location, retention, secrets);
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,

@@ -13,6 +13,7 @@ mod options;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, builder::BoolishValueParser, parser::ValueSource};
+use holdpoint_engine::secrets::Own;
 
 use self::files::Files;
 pub(crate) use self::options::OPTIONS;
@@ -34,6 +35,7 @@ pub(crate) struct Settings {
     pub(crate) allow_origin: Vec<String>,
     pub(crate) token: Option<String>,
     pub(crate) log_level: Option<String>,
+    pub(crate) secrets: Own,
     pub(crate) url: Option<String>,
 }
 
@@ -191,6 +193,7 @@ impl Default for Settings {
             allow_origin: Vec::new(),
             token: None,
             log_level: None,
+            secrets: Own::default(),
             url: None,
         };
         for option in OPTIONS {

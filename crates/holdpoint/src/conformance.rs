@@ -116,6 +116,7 @@ fn run(port: u16) -> anyhow::Result<ExitCode> {
         None,
         crate::mcp::Structured::Auto,
         Some(std::path::Path::new(":memory:")),
+        holdpoint_engine::secrets::Secrets::default(),
     );
     serve::runtime()?.block_on(serve_fixtures(app, port))?;
     Ok(ExitCode::SUCCESS)

@@ -6,7 +6,7 @@
 use std::{io::IsTerminal as _, net::IpAddr, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::{event::Event, limits};
+use holdpoint_engine::{event::Event, limits, secrets::Secrets};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -39,7 +39,8 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     check_exposure(settings.host, settings.token.as_deref())?;
     let catalogue = Catalogue::ours(&settings.toolset)?;
     let Settings { tool_timeout, structured, .. } = settings;
-    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref());
+    let secrets = Secrets::of_this_server(settings.secrets.clone());
+    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref(), secrets);
     if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
         opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;

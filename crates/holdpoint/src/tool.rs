@@ -168,6 +168,7 @@ async fn enter(
             let done = done.map(|it| it.with_note(ignored).with_note(restored));
             // Before it is cut: said otherwise it may be longer.
             let done = app.catalogue.mentions.retell(done);
+            let done = answer::without_secrets(app.engine.secrets(), done);
             let done = done.map(|reply| reply.within(common.budget, shape));
             done.map_err(|failure| params::explain(schema, failure))
         }

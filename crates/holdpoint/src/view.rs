@@ -30,6 +30,7 @@ mod tests {
         calls::call::Kind,
         ids::Seq,
         records::Wanted,
+        secrets::Secrets,
     };
     use serde_json::json;
 
@@ -40,7 +41,13 @@ mod tests {
     #[tokio::test]
     async fn a_call_of_this_process_is_seen_with_its_source_and_kind() {
         let catalogue = Catalogue::ours(&[]).unwrap();
-        let app = App::new(catalogue, None, Structured::Auto, Some(Path::new(":memory:")));
+        let app = App::new(
+            catalogue,
+            None,
+            Structured::Auto,
+            Some(Path::new(":memory:")),
+            Secrets::default(),
+        );
         let callpoints = app.engine.callpoints().await;
         callpoints.add("files.read", Some(Behavior::Stop), &Actor::Person).await.unwrap();
         callpoints.set_after("files.read", Behavior::Go, &Actor::Person).await.unwrap();

@@ -1,6 +1,6 @@
 //! One intercepted call: what was said of it, how it ended, and its form in the store.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use holdpoint_store::{self as store, Cid};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,10 @@ use super::{
     value::{Format, Item},
     verdict::Verdict,
 };
-use crate::limits;
+use crate::{
+    limits,
+    secrets::{self, Secrets},
+};
 
 /// What was called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -276,12 +279,24 @@ impl Call {
 
     /// `add(2, 3) → 5`, for a list and for the search.
     pub fn line(&self) -> String {
+        self.written(None)
+    }
+
+    /// The same without what is secret, by the names of the parameters.
+    pub fn line_without(&self, secrets: &Secrets) -> String {
+        self.written(Some(secrets))
+    }
+
+    fn written(&self, without: Option<&Secrets>) -> String {
+        let signature = self.signature.as_str().filter(|_| without.is_some()).unwrap_or_default();
+        let parameters = secrets::parameters(signature);
+        let place = |at: usize| parameters.get(at).copied().unwrap_or_default();
         let mut line = String::with_capacity(128);
         line += &self.name;
         line.push('(');
-        let args = self.args.iter().map(|it| (None, it));
-        let kwargs = self.kwargs.iter().map(|(name, it)| (Some(name), it));
-        for (index, (name, given)) in args.chain(kwargs).enumerate() {
+        let args = self.args.iter().enumerate().map(|(at, it)| (None, place(at), it));
+        let kwargs = self.kwargs.iter().map(|(name, it)| (Some(name), name.as_str(), it));
+        for (index, (name, parameter, given)) in args.chain(kwargs).enumerate() {
             if line.len() > limits::CALL_LINE {
                 line.push_str(", …");
                 break;
@@ -291,7 +306,8 @@ impl Call {
                 line += name;
                 line.push('=');
             }
-            line += self.text(given);
+            let text = self.text(given);
+            line += &without.map_or(Cow::Borrowed(text), |it| it.named(parameter, text));
         }
         line.push(')');
         if let Some(verdict) = &self.verdict {

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use expect_test::{Expect, expect};
+use holdpoint_engine::secrets::Secrets;
 use rmcp::{
     RoleClient, RoleServer, ServiceExt as _,
     model::{
@@ -159,7 +160,13 @@ async fn client(toolset: &[&str]) -> Arc<Client> {
     let mounted = vec![from_file(FILE), proxied().await];
     let toolset: Vec<String> = toolset.iter().map(|it| (*it).to_owned()).collect();
     let catalogue = Catalogue::with(mounted, &toolset).unwrap();
-    let app = App::new(catalogue, None, Structured::Never, Some(Path::new(":memory:")));
+    let app = App::new(
+        catalogue,
+        None,
+        Structured::Never,
+        Some(Path::new(":memory:")),
+        Secrets::default(),
+    );
     connect(Handler::new(app, Transport::Stdio)).await
 }
 

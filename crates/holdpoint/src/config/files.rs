@@ -254,7 +254,7 @@ mod tests {
             "[server]\nport = 1\n",
             expect![[r#"
                 /a/config.toml:1: no option `server`
-                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, token, log_level, url"#]],
+                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, token, show_secrets, secret_name, plain_name, log_level, url"#]],
         );
     }
 

@@ -129,6 +129,32 @@ pub(crate) const OPTIONS: &[Opt] = &[
         set: |to, given| put(&mut to.token, one(given).map(str::to_owned).map(Some)),
         ..PLAIN
     },
+    // What must not reach a model would, by the word of whoever wrote the repository.
+    Opt {
+        name: "show-secrets",
+        env: "HOLDPOINT_SHOW_SECRETS",
+        about: "Show passwords, tokens and keys as they are instead of `‹secret …›`",
+        from_workspace: false,
+        set: |to, given| put(&mut to.secrets.shown, one(given).and_then(flag)),
+        ..PLAIN
+    },
+    Opt {
+        name: "secret-name",
+        env: "HOLDPOINT_SECRET_NAME",
+        about: "A name whose values are secret besides those that are known; may be repeated",
+        kind: Kind::List("NAME"),
+        set: |to, given| put(&mut to.secrets.names, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "plain-name",
+        env: "HOLDPOINT_PLAIN_NAME",
+        about: "A name whose values are no secrets, whatever it sounds like; may be repeated",
+        kind: Kind::List("NAME"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.secrets.plain, Ok(given.to_vec())),
+        ..PLAIN
+    },
     Opt {
         name: "log-level",
         env: "HOLDPOINT_LOG",

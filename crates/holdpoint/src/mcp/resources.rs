@@ -112,8 +112,23 @@ pub(super) fn find<'u>(app: &App, uri: &'u str) -> Result<(&'static Resource, &'
 
 pub(super) async fn read(app: &App, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
     let (resource, part) = find(app, uri)?;
-    let contents = (resource.read)(app, uri, part).await?;
+    let contents = without_secrets(app, (resource.read)(app, uri, part).await?);
     Ok(vec![contents.with_mime_type(resource.mime)])
+}
+
+/// As the answers of tools are: a model reads it.
+fn without_secrets(app: &App, mut contents: ResourceContents) -> ResourceContents {
+    if let ResourceContents::TextResourceContents { text, .. } = &mut contents {
+        let secrets = app.engine.secrets();
+        match serde_json::from_str(text) {
+            Ok(mut json) => {
+                secrets.json(&mut json);
+                *text = json.to_string();
+            }
+            Err(_) => *text = secrets.text(text).into_owned(),
+        }
+    }
+    contents
 }
 
 /// Whether `uri` reads differently after `event`.

@@ -171,6 +171,7 @@ impl Stage {
                 None,
                 crate::mcp::Structured::Auto,
                 Some(std::path::Path::new(":memory:")),
+                holdpoint_engine::secrets::Secrets::default(),
             ),
             cancel: CancellationToken::new(),
         }

@@ -117,6 +117,8 @@ impl AboutCall {
 mod tests {
     use std::path::Path;
 
+    use holdpoint_engine::secrets::Secrets;
+
     use super::*;
     use crate::catalogue::Catalogue;
 
@@ -124,8 +126,13 @@ mod tests {
     #[tokio::test]
     async fn the_answer_to_a_call_is_small_to_carry() {
         let catalogue = Catalogue::ours(&[]).unwrap();
-        let app =
-            App::new(catalogue, None, crate::mcp::Structured::Auto, Some(Path::new(":memory:")));
+        let app = App::new(
+            catalogue,
+            None,
+            crate::mcp::Structured::Auto,
+            Some(Path::new(":memory:")),
+            Secrets::default(),
+        );
         let door = Door::new(app, Gate::new(Vec::new(), None), false);
         for about in [AboutCall::Start, AboutCall::Complete] {
             let answer = about.answer(&door, Request::new(Body::empty()));

@@ -33,7 +33,7 @@ fn render<'a>(
             Failure::new(Code::InvalidParams, format!("pause_not_found: `{id}`"))
                 .hint("`breakpoint_list_paused` lists them")
         })?;
-        let paused = view::pause(&paused);
+        let paused = view::short::without(app.engine.secrets(), view::pause(&paused));
         let field = |name: &str| paused.get(name).cloned().unwrap_or(Value::Null);
         let json = json!({
             "pause_id": id,

@@ -105,8 +105,9 @@ pub(in crate::mcp) async fn recent(app: &App, limit: usize) -> Result<Value, Fai
     let page = app.engine.callpoints().await.records.page(wanted).await;
     let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
     let budget = Some(Budget::tokens(limits::RESOURCE_TOKENS));
-    let (calls, left_out) =
-        short::fit(page.calls.iter().map(|it| short::call(&call::record(it))), budget);
+    let calls = page.calls.iter().map(call::record);
+    let calls = calls.map(|it| short::call(&short::without(app.engine.secrets(), it)));
+    let (calls, left_out) = short::fit(calls, budget);
     let truncated = left_out > 0 || page.next.is_some();
     Ok(json!({ "calls": calls, "total_count": page.total, "truncated": truncated }))
 }

@@ -64,9 +64,11 @@ impl Tool for GetCallRecords {
         let page = app.engine.callpoints().await.records.page(wanted).await;
         let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
         let budget = boundary.asked_budget;
+        let calls = page.calls.iter().map(call::record);
+        let calls = calls.map(|it| short::without(app.engine.secrets(), it));
         let (calls, left_out) = match params.full {
-            true => short::fit(page.calls.iter().map(call::record), budget),
-            false => short::fit(page.calls.iter().map(|it| short::call(&call::record(it))), budget),
+            true => short::fit(calls, budget),
+            false => short::fit(calls.map(|it| short::call(&it)), budget),
         };
         let last = calls.len().checked_sub(1).and_then(|at| page.calls.get(at)).map(|it| it.id);
         let next = if left_out > 0 { last } else { page.next };

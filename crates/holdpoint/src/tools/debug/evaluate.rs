@@ -47,7 +47,8 @@ impl Tool for Evaluate {
         call.doing(format!("evaluating {}", budget::cut(expression, 80)));
         let value = at.backend.evaluate(Some(&frame), expression, patience).await;
         let value = at.of_this_stop(value)?;
-        let cut = budget::cut(&value.text, call.budget.bytes());
+        let shown = call.app.engine.secrets().named(expression, &value.text);
+        let cut = budget::cut(&shown, call.budget.bytes());
         let text = match &value.kind {
             Some(kind) => format!("({kind}) {cut}"),
             None if cut.is_empty() => "done".to_owned(),
