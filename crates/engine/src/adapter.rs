@@ -17,7 +17,7 @@ use futures::future::BoxFuture;
 use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
-pub use self::{ask::choose_running, server::Server};
+pub use self::{ask::choose_running, server::DebugServer};
 pub use crate::backend::Connected;
 use crate::{
     attach::Attach,

@@ -6,10 +6,10 @@ mod values;
 
 use serde::Serialize;
 
-pub(crate) use self::values::Moment;
+pub(crate) use self::values::StopMoment;
 pub use self::{
     points::{
-        Binding, Bound, Exceptions, Loaded, Passed, Reached, Running, Site, TraceWay, Tracing,
+        Binding, Bound, Exceptions, Loaded, Passed, Reached, RunningText, Site, TraceWay, Tracing,
         Wanted, WantedFunction,
     },
     values::{

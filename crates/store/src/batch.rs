@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use crate::{
-    callpoints::Change,
-    calls::{App, Call, Snapshot},
+    callpoints::CallpointChange,
+    calls::{AppRow, NewCall, SnapshotRow},
     cid::Cid,
     limits,
     values::NewValue,
@@ -18,9 +18,9 @@ pub struct Batch {
     pub era: i64,
     /// Values that are kept already and were used again.
     pub used: Vec<Cid>,
-    pub snapshots: Vec<Snapshot>,
-    pub apps: Vec<App>,
-    pub changes: Vec<Change>,
+    pub snapshots: Vec<SnapshotRow>,
+    pub apps: Vec<AppRow>,
+    pub changes: Vec<CallpointChange>,
     values: Vec<PackedValue>,
     calls: Vec<PackedCall>,
     text: String,
@@ -103,7 +103,7 @@ impl Batch {
         self.values.push(PackedValue { cid, format, pretty, data });
     }
 
-    pub fn add_call(&mut self, call: &Call) {
+    pub fn add_call(&mut self, call: &NewCall) {
         let from = self.data.len();
         for cid in &call.cids {
             self.data.extend_from_slice(&cid.0);
@@ -199,7 +199,7 @@ mod tests {
         ];
         assert_eq!(sizes.collect::<Vec<_>>(), expected);
         for number in 0..2_u8 {
-            batch.add_call(&Call {
+            batch.add_call(&NewCall {
                 call_id: format!("c{number}"),
                 process: "p".into(),
                 name: "é".into(),

@@ -16,7 +16,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct NewCall {
     pub call_id: String,
     pub process: String,
     pub name: String,
@@ -52,7 +52,7 @@ pub struct CallRow {
 
 /// One live object at one moment of one call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Snapshot {
+pub struct SnapshotRow {
     pub process: String,
     pub client_ref: String,
     pub at: f64,
@@ -66,7 +66,7 @@ pub struct Snapshot {
 
 /// An app whose calls are recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct App {
+pub struct AppRow {
     pub host: Host,
     pub process: String,
     pub pid: i64,
@@ -172,14 +172,14 @@ impl Store {
     }
 
     /// The apps, the last heard of first, with how many records each has.
-    pub async fn apps(&self, limit: usize) -> Result<Vec<(App, u64)>, StoreError> {
+    pub async fn apps(&self, limit: usize) -> Result<Vec<(AppRow, u64)>, StoreError> {
         self.read("list apps", move |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT *, (SELECT count(*) FROM calls WHERE calls.process = apps.process) AS calls
                  FROM apps ORDER BY seen_at DESC LIMIT ?1",
             )?;
             let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
-                let app = App {
+                let app = AppRow {
                     host: row.get("host")?,
                     process: row.get("process")?,
                     pid: row.get("pid")?,
@@ -201,7 +201,7 @@ impl Store {
         app: AppKey,
         client_ref: String,
         limit: usize,
-    ) -> Result<Vec<Snapshot>, StoreError> {
+    ) -> Result<Vec<SnapshotRow>, StoreError> {
         self.read("read an object's history", move |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT * FROM (SELECT * FROM snapshots WHERE process = ?1 AND client_ref = ?2
@@ -215,7 +215,7 @@ impl Store {
     }
 
     /// The last moment of each live object, the newest first.
-    pub async fn objects(&self, limit: usize) -> Result<Vec<Snapshot>, StoreError> {
+    pub async fn objects(&self, limit: usize) -> Result<Vec<SnapshotRow>, StoreError> {
         self.read("list objects", move |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT * FROM snapshots WHERE id IN
@@ -243,7 +243,7 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(),
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?;
     for it in &batch.snapshots {
-        let Snapshot { process, client_ref, at, call_id, name, role, place, cid } = it;
+        let SnapshotRow { process, client_ref, at, call_id, name, role, place, cid } = it;
         take.execute(params![batch.era, process, client_ref, at, call_id, name, role, place, cid])?;
     }
     Ok(())
@@ -271,7 +271,7 @@ fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
     })
 }
 
-fn save_app(connection: &Connection, it: &App) -> rusqlite::Result<()> {
+fn save_app(connection: &Connection, it: &AppRow) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO apps (host, process, pid, started_at, page_url, about, seen_at)
@@ -382,10 +382,10 @@ fn row(row: &Row<'_>) -> rusqlite::Result<CallRow> {
     })
 }
 
-fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
+fn snapshot(row: &Row<'_>) -> rusqlite::Result<SnapshotRow> {
     let role: String = row.get("role")?;
     let roles = ["target", "arg", "kwarg", "result", "exception"];
-    Ok(Snapshot {
+    Ok(SnapshotRow {
         process: row.get("process")?,
         client_ref: row.get("client_ref")?,
         at: row.get("at")?,

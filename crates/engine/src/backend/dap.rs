@@ -7,12 +7,12 @@ mod connect;
 pub mod dialect;
 mod exceptions;
 mod functions;
-mod known;
 mod lines;
 mod program;
 #[cfg(test)]
 mod recordings;
 mod share;
+mod state;
 #[cfg(test)]
 mod tests;
 mod traces;
@@ -21,7 +21,7 @@ mod translate;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use holdpoint_dap::{
-    Client, Request, RequestError,
+    Request, RequestError, Requester,
     request::{
         Continue, Disconnect, Evaluate, ExceptionInfo as AskException, Next, Pause, Scopes,
         SetVariable, StackTrace, StepIn, StepOut, Threads, Variables,
@@ -29,13 +29,13 @@ use holdpoint_dap::{
     types::{self as t, Empty},
 };
 
-pub use self::{connect::Setup, known::Known};
+pub use self::{connect::Setup, state::DebuggerState};
 use self::{
     program::Answer,
     share::{Feature, allowed},
 };
 use super::{
-    ExceptionInfo, Frame, FrameId, Handle, Loaded, Running, Scope, Slice, Stack, Step, Thread,
+    ExceptionInfo, Frame, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack, Step, Thread,
     Value, Variable,
 };
 use crate::{
@@ -46,8 +46,8 @@ use crate::{
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Dap {
-    client: Client,
-    known: Arc<Known>,
+    requester: Requester,
+    known: Arc<DebuggerState>,
 }
 
 impl Dap {
@@ -63,7 +63,7 @@ impl Dap {
     ) -> Result<R::Body, Failure> {
         allowed(&self.known.capabilities(), Feature::Request(R::COMMAND))
             .map_err(|missing| missing.failure(&*self.known.dialect))?;
-        match tokio::time::timeout(patience, self.client.request::<R>(arguments)).await {
+        match tokio::time::timeout(patience, self.requester.request::<R>(arguments)).await {
             Ok(answer) => answer.map_err(refused),
             Err(_) => Err(Failure::new(
                 Code::AdapterFailed,
@@ -97,8 +97,8 @@ impl Dap {
         }
     }
 
-    pub async fn running(&self, _: &Path) -> Result<Running, Failure> {
-        Ok(Running::Unknown)
+    pub async fn running(&self, _: &Path) -> Result<RunningText, Failure> {
+        Ok(RunningText::Unknown)
     }
 
     pub async fn loaded(&self) -> Result<Vec<Loaded>, Failure> {

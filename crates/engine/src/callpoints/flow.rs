@@ -30,7 +30,7 @@ use crate::{
 
 /// What an app does with a call that begins.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Started {
+pub enum CallStarted {
     Continue { call_id: String },
     Pause { call_id: String, pause_id: String, is_async: bool },
     Replace { call_id: String, function_name: String },
@@ -74,19 +74,19 @@ fn later<'a, T>(answer: impl Future<Output = T> + Send + 'a) -> Soon<'a, T> {
 /// A call that was taken in.
 enum Begun {
     Goes {
-        answer: Started,
+        answer: CallStarted,
         abandoned: Vec<Arc<Call>>,
     },
     Pauses {
         call: Arc<Call>,
         fingerprint: u64,
-        answer: watch::Sender<Option<Started>>,
+        answer: watch::Sender<Option<CallStarted>>,
     },
     /// The same request is about to pause already.
     Again {
         call: Arc<Call>,
         fingerprint: u64,
-        answer: watch::Receiver<Option<Started>>,
+        answer: watch::Receiver<Option<CallStarted>>,
     },
 }
 
@@ -97,7 +97,7 @@ pub(super) enum Ended {
 }
 
 impl Callpoints {
-    pub fn start(&self, start: Start) -> Soon<'_, Result<Started, Refused>> {
+    pub fn start(&self, start: Start) -> Soon<'_, Result<CallStarted, Refused>> {
         // Sent again: the answer is the same.
         if let Some(answer) = self.live().flights.again(start.fingerprint) {
             return now(Ok(answer));
@@ -115,7 +115,7 @@ impl Callpoints {
         }
     }
 
-    async fn start_in_time(&self, start: Start) -> Result<Started, Refused> {
+    async fn start_in_time(&self, start: Start) -> Result<CallStarted, Refused> {
         self.recorder.keep_up().await;
         let unknown = self.unknown(&start);
         if !unknown.is_empty() {
@@ -153,7 +153,7 @@ impl Callpoints {
     }
 
     /// Does what takes time about a call that begins.
-    async fn go_on(&self, begun: Begun) -> Started {
+    async fn go_on(&self, begun: Begun) -> CallStarted {
         let (answer, abandoned) = match begun {
             Begun::Goes { answer, abandoned } => (answer, abandoned),
             Begun::Pauses { call, fingerprint, answer } => {
@@ -179,14 +179,18 @@ impl Callpoints {
     }
 
     /// The call pauses before it runs, unless there is no room for that.
-    async fn pause_before(&self, call: Arc<Call>, fingerprint: u64) -> (Started, Vec<Arc<Call>>) {
+    async fn pause_before(
+        &self,
+        call: Arc<Call>,
+        fingerprint: u64,
+    ) -> (CallStarted, Vec<Arc<Call>>) {
         let paused = self.pause(&call, Moment::Before, Vec::new()).await;
         let mut live = self.live();
         live.flights.pausing.remove(&fingerprint);
         let (answer, pause) = match paused {
             Some(PausedAfter { pause_id, is_async }) => {
                 let (call_id, id) = (call.id.clone(), pause_id.clone());
-                (Started::Pause { call_id, pause_id, is_async }, Some(id))
+                (CallStarted::Pause { call_id, pause_id, is_async }, Some(id))
             }
             None => (live.unpaused(&call), None),
         };
@@ -203,7 +207,7 @@ impl Callpoints {
         let now = era(clock::now());
         for item in start.items().filter(|item| !item.has_data()) {
             let Some(cid) = &item.cid else { continue };
-            let known = Cid::parse(cid).is_some_and(|cid| live.known.using(&cid, now).is_some());
+            let known = Cid::parse(cid).is_some_and(|cid| live.recent.using(&cid, now).is_some());
             if !known && !unknown.contains(cid) && !carried(cid) {
                 unknown.push(cid.clone());
             }
@@ -229,7 +233,7 @@ impl Callpoints {
         // Their era is not known here; the first use tells the store.
         let before = era(clock::now()) - 1;
         for (cid, value) in &found {
-            live.known.add(cid, before, pretty::short(&pretty::kept(value)));
+            live.recent.add(cid, before, pretty::short(&pretty::kept(value)));
         }
         drop(live);
         found

@@ -8,7 +8,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use holdpoint_store::{App, Batch, Call, Change, Cid, NewValue, Snapshot, Tables, era};
+use holdpoint_store::{
+    AppRow, Batch, CallpointChange, Cid, NewCall, NewValue, SnapshotRow, Tables, era,
+};
 use tokio::{
     sync::{Notify, watch},
     time::timeout,
@@ -40,10 +42,10 @@ struct Pending {
 pub(crate) struct Bring {
     pub(crate) values: Vec<NewValue>,
     pub(crate) used: Vec<Cid>,
-    pub(crate) calls: Vec<Call>,
-    pub(crate) snapshots: Vec<Snapshot>,
-    pub(crate) apps: Vec<App>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) calls: Vec<NewCall>,
+    pub(crate) snapshots: Vec<SnapshotRow>,
+    pub(crate) apps: Vec<AppRow>,
+    pub(crate) changes: Vec<CallpointChange>,
 }
 
 impl Bring {

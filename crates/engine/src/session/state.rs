@@ -75,11 +75,11 @@ pub(super) enum Output {
     /// A thread or process came or went.
     ThreadsChanged,
     Ended,
-    Refuse(Refusal),
+    Refuse(CommandRefusal),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommandRefusal {
     NotStarted,
     AlreadyRunning,
     AlreadyStopped,

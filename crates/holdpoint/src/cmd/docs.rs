@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use holdpoint_engine::{event::Kind, failure::Code};
+use holdpoint_engine::{event::EventKind, failure::Code};
 use serde_json::Value;
 
 use super::{Command, tools::parameters};
@@ -70,7 +70,8 @@ fn tools(catalogue: &Catalogue) -> String {
         page += &format!("| `{}` | {} |\n", code.as_str(), code.meaning());
     }
     page += "\n# Events\n\nThe kinds of events on the timeline: ";
-    let kinds: Vec<String> = Kind::ALL.iter().map(|kind| format!("`{}`", kind.as_str())).collect();
+    let kinds: Vec<String> =
+        EventKind::ALL.iter().map(|kind| format!("`{}`", kind.as_str())).collect();
     page + &kinds.join(", ") + ".\n"
 }
 

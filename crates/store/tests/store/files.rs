@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path, process::Command};
 
-use holdpoint_store::{Breakpoint, BreakpointId, Host, StoreError};
+use holdpoint_store::{BreakpointKey, Host, KeptBreakpoint, StoreError};
 use rusqlite::{Connection, config::DbConfig};
 use serde_json::json;
 
@@ -36,18 +36,18 @@ async fn a_file_of_version_1_is_read() {
     Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_1.sql")).unwrap();
     let store = open(&path);
     let rows = store.breakpoints().await.unwrap();
-    let line = Breakpoint {
+    let line = KeptBreakpoint {
         condition: Some("x > 1".into()),
         hit_condition: Some(">= 2".into()),
         enabled: false,
         ..at("app.py", 41)
     };
-    assert_eq!((rows[0].id, &rows[0].breakpoint), (BreakpointId(3), &line));
+    assert_eq!((rows[0].id, &rows[0].breakpoint), (BreakpointKey(3), &line));
     assert_eq!(rows[0].created_at.to_string(), "2026-11-15T21:00:01.25Z");
     assert_eq!(rows[1].breakpoint.log_message.as_deref(), Some("hello {name}"));
     let open = store.left_open().await.unwrap();
     assert_eq!(open[0].launch.spec, json!({ "program": "app.py" }));
-    assert_eq!(store.save_breakpoint(at("app.py", 42)).await.unwrap(), BreakpointId(10));
+    assert_eq!(store.save_breakpoint(at("app.py", 42)).await.unwrap(), BreakpointKey(10));
 }
 
 /// Its breakpoints have no bounds on what they report.
@@ -62,8 +62,9 @@ async fn a_file_of_version_2_is_read() {
         (row.breakpoint.hit_count_multiple, row.breakpoint.max_notifications)
     };
     assert_eq!(rows.iter().map(bounds).collect::<Vec<_>>(), [(0, 0), (0, 0)]);
-    let bounded = Breakpoint { hit_count_multiple: 7, max_notifications: 9, ..at("app.py", 41) };
-    assert_eq!(store.save_breakpoint(bounded.clone()).await.unwrap(), BreakpointId(3));
+    let bounded =
+        KeptBreakpoint { hit_count_multiple: 7, max_notifications: 9, ..at("app.py", 41) };
+    assert_eq!(store.save_breakpoint(bounded.clone()).await.unwrap(), BreakpointKey(3));
     assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint, bounded);
 }
 
@@ -91,8 +92,8 @@ async fn a_file_of_version_4_is_read() {
     assert_eq!(store.exceptions().await.unwrap(), None);
     let kept = store.kept_callpoints().await.unwrap();
     assert_eq!((kept.callpoints.len(), kept.default_behavior.as_deref()), (1, Some("go")));
-    let spent = Breakpoint { enabled: false, spent: true, ..at("app.py", 41) };
-    assert_eq!(store.save_breakpoint(spent.clone()).await.unwrap(), BreakpointId(3));
+    let spent = KeptBreakpoint { enabled: false, spent: true, ..at("app.py", 41) };
+    assert_eq!(store.save_breakpoint(spent.clone()).await.unwrap(), BreakpointKey(3));
     assert_eq!(store.breakpoints().await.unwrap()[0].breakpoint, spent);
 }
 

@@ -13,7 +13,7 @@ use crate::{
     process::Exit,
     session::{
         Reply,
-        state::{Output, Refusal, Stop},
+        state::{CommandRefusal, Output, Stop},
         target::Target,
     },
 };
@@ -157,29 +157,33 @@ impl Actor {
         }));
     }
 
-    fn refuse(&self, refusal: Refusal) -> Failure {
+    fn refuse(&self, refusal: CommandRefusal) -> Failure {
         let id = self.id;
         match refusal {
-            Refusal::NotStarted => {
+            CommandRefusal::NotStarted => {
                 Failure::new(Code::NotStopped, format!("{id} is still starting"))
                     .hint("`debug_wait` waits for its first stop")
             }
-            Refusal::AlreadyRunning => Failure::new(Code::NotStopped, format!("{id} is running"))
-                .hint("`debug_pause` stops it, `debug_wait` waits for its next stop"),
-            Refusal::AlreadyStopped => {
+            CommandRefusal::AlreadyRunning => {
+                Failure::new(Code::NotStopped, format!("{id} is running"))
+                    .hint("`debug_pause` stops it, `debug_wait` waits for its next stop")
+            }
+            CommandRefusal::AlreadyStopped => {
                 Failure::new(Code::AlreadyStopped, format!("{id} is stopped already"))
                     .hint("`debug_stack` says where")
             }
-            Refusal::Ended => {
+            CommandRefusal::Ended => {
                 Failure::new(Code::SessionEnded, format!("the program of {id} has ended"))
                     .hint("`debug_restart` runs it again")
             }
-            Refusal::NoProcess => {
+            CommandRefusal::NoProcess => {
                 Failure::new(Code::NotFound, format!("no process of {id} is there any more"))
                     .hint("`debug_wait` tells how it ends")
             }
-            Refusal::NoSuchThread => Failure::new(Code::NotFound, "no such thread is stopped")
-                .hint("`debug_threads` lists them"),
+            CommandRefusal::NoSuchThread => {
+                Failure::new(Code::NotFound, "no such thread is stopped")
+                    .hint("`debug_threads` lists them")
+            }
         }
     }
 }

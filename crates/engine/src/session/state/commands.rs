@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Life, Output, Refusal, Sent, State, Status, Stop, Target};
+use super::{CommandRefusal, Life, Output, Sent, State, Status, Stop, Target};
 use crate::{
     backend::Step,
     ids::{Epoch, TargetId, ThreadKey},
@@ -26,7 +26,7 @@ impl State {
         };
         let thread = wanted.unwrap_or(stop.thread);
         if !self.is_stopped(thread) {
-            return vec![Output::Refuse(Refusal::NoSuchThread)];
+            return vec![Output::Refuse(CommandRefusal::NoSuchThread)];
         }
         let epoch = stop.epoch;
         self.go(stop, thread, Output::Step { thread, step, epoch })
@@ -109,20 +109,20 @@ impl State {
             (Status::Running, Some((target, _))) => {
                 return vec![Output::Pause { target: *target }];
             }
-            (Status::Running, None) => Refusal::NoProcess,
-            (Status::Starting, _) => Refusal::NotStarted,
-            (Status::Stopped, _) => Refusal::AlreadyStopped,
-            (Status::Ended, _) => Refusal::Ended,
+            (Status::Running, None) => CommandRefusal::NoProcess,
+            (Status::Starting, _) => CommandRefusal::NotStarted,
+            (Status::Stopped, _) => CommandRefusal::AlreadyStopped,
+            (Status::Ended, _) => CommandRefusal::Ended,
         };
         vec![Output::Refuse(refusal)]
     }
 
-    fn reported(&self) -> Result<Stop, Refusal> {
+    fn reported(&self) -> Result<Stop, CommandRefusal> {
         match (&self.status, &self.current) {
             (Status::Stopped, Some(current)) => Ok(current.clone()),
-            (Status::Starting, _) => Err(Refusal::NotStarted),
-            (Status::Ended, _) => Err(Refusal::Ended),
-            (Status::Running | Status::Stopped, _) => Err(Refusal::AlreadyRunning),
+            (Status::Starting, _) => Err(CommandRefusal::NotStarted),
+            (Status::Ended, _) => Err(CommandRefusal::Ended),
+            (Status::Running | Status::Stopped, _) => Err(CommandRefusal::AlreadyRunning),
         }
     }
 }

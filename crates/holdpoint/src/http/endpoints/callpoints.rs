@@ -13,7 +13,7 @@ use holdpoint_engine::{
     actor::Actor,
     callpoints::{behavior::Behavior, functions::NoChange},
     limits,
-    records::{Recorded, Wanted},
+    records::{RecordQuery, Recorded},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -233,11 +233,11 @@ pub(super) async fn history(
     Path(name): Path<String>,
     Query(limit): Query<Limit>,
 ) -> Response {
-    let wanted = Wanted {
+    let wanted = RecordQuery {
         name: Some(name.clone()),
         calls_only: true,
         limit: limit.limit.unwrap_or(limits::RECORDS_PAGE),
-        ..Wanted::default()
+        ..RecordQuery::default()
     };
     let page = match app.engine.callpoints().await.records.page(wanted).await {
         Ok(page) => page,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Stopped,
+    tools::session::StoppedSession,
 };
 
 pub(crate) struct Variables;
@@ -48,10 +48,10 @@ impl Tool for Variables {
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Variables";
     const LONG: bool = true;
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         let count = params.count.unwrap_or(30);
         if count == 0 {
             return Err(Failure::new(Code::InvalidParams, "parameter `count` is 0"));
