@@ -7,6 +7,7 @@ mod attach;
 mod chatter;
 mod children;
 mod command;
+mod runners;
 mod testing;
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
@@ -26,7 +27,7 @@ use crate::{
     attach::Attach,
     backend::cdp::{self, AtEntry, Began, FirstLine, Setup, Subject},
     failure::{Code, Failure},
-    language::{Manners, Outlined, Reading},
+    language::{Manners, Outlined, Reading, Runners, Wants},
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
@@ -38,6 +39,10 @@ pub(super) struct Node;
 impl Adapter for Node {
     fn language(&self) -> &'static str {
         "node"
+    }
+
+    fn called(&self) -> &'static str {
+        "Node"
     }
 
     fn aliases(&self) -> &'static [&'static str] {
@@ -59,6 +64,22 @@ impl Adapter for Node {
 
     fn manners(&self) -> Manners {
         Manners { sees_no_callers_in_passing: true, counts_lines: true, ..Manners::default() }
+    }
+
+    fn runners(&self) -> Runners {
+        runners::RUNNERS
+    }
+
+    fn wants(&self) -> Option<Wants> {
+        Some(Wants {
+            program: "node",
+            program_on_windows: "node",
+            language: "JavaScript",
+            version_prefix: "v",
+            major_min: Some(20),
+            install: "install Node.js 20 or newer, from https://nodejs.org or as a package",
+            library: None,
+        })
     }
 
     fn aside(&self) -> &'static [&'static str] {

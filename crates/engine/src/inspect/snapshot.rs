@@ -10,7 +10,10 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{Locals, locals, values::is_noise};
+use super::{
+    Locals, locals,
+    values::{is_length, is_noise},
+};
 use crate::{
     backend::{Backend, Frame, Handle, Slice, Stack, Variable},
     budget,
@@ -200,7 +203,7 @@ impl Taking {
         };
         let length = parts.iter().find(|part| part.name == "len()");
         let length = length.and_then(|part| part.value.text.parse::<usize>().ok());
-        parts.retain(|part| !is_noise(part) && part.name != "len()");
+        parts.retain(|part| !is_noise(part) && !is_length(part));
         // A runtime that was asked for a slice may have more, and Python's shows the first hundred or so.
         let is_slice = parts.len() >= limits::SNAPSHOT_PARTS;
         let total = if is_slice { usize::MAX } else { length.unwrap_or(0).max(parts.len()) };

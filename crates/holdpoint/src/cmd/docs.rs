@@ -86,7 +86,7 @@ fn tool_text(entry: &Entry, schema: &serde_json::Map<String, Value>) -> String {
     };
     let sets = TOOLSETS.iter().filter(|set| set.tools.contains(&entry.name()));
     let sets: String = sets.map(|set| format!(", `{}`", set.name)).collect();
-    let (name, title, about) = (entry.name(), &entry.title, &entry.about);
+    let (name, title, about) = (entry.name(), &entry.title, entry.about());
     let table = parameter_table(schema);
     format!("\n## `{name}`\n\n**{title}**{sets}\n\n{about} *({effect})*\n{table}")
 }

@@ -6,12 +6,15 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use holdpoint_engine::failure::Failure;
+use holdpoint_engine::{adapter, failure::Failure};
 use rmcp::model::{JsonObject, Tool as McpTool};
 
 use super::{AnswerForm, Call, Effect, Family, Reply, Tool, params, schema, schema_of};
 
 pub(crate) type RunFuture = BoxFuture<'static, Result<Reply, Failure>>;
+
+/// Where one of ours names the languages that there are.
+const LANGUAGES: &str = "{languages}";
 
 /// Whose our own are, for the person who reads that two tools share a name.
 const OURS: &str = "Holdpoint itself";
@@ -19,7 +22,7 @@ const OURS: &str = "Holdpoint itself";
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(super) name: Cow<'static, str>,
-    pub(crate) about: Cow<'static, str>,
+    about: Cow<'static, str>,
     pub(crate) title: Cow<'static, str>,
     pub(crate) effect: Effect,
     pub(crate) family: Cow<'static, Family>,
@@ -172,15 +175,25 @@ impl Entry {
         schema
     }
 
+    /// What it says of itself. One of ours that says which languages there are names those there are.
+    pub(crate) fn about(&self) -> Cow<'static, str> {
+        match &self.about {
+            Cow::Borrowed(about) if about.contains(LANGUAGES) => {
+                Cow::Owned(about.replace(LANGUAGES, &adapter::called()))
+            }
+            about => about.clone(),
+        }
+    }
+
     /// The tool as clients see it, for a checked schema of its own.
     pub(crate) fn describe(&self, schema: &JsonObject, size: Size) -> McpTool {
         if let Made::Described { tool, .. } = &self.made {
             return tool.as_ref().clone();
         }
-        let about = match (&self.about, size) {
-            (about, Size::Whole) => about.clone(),
+        let about = match (self.about(), size) {
+            (about, Size::Whole) => about,
             (Cow::Borrowed(about), Size::Slim) => Cow::Borrowed(first_sentence(about)),
-            (Cow::Owned(about), Size::Slim) => Cow::Owned(first_sentence(about).to_owned()),
+            (Cow::Owned(about), Size::Slim) => Cow::Owned(first_sentence(&about).to_owned()),
         };
         let tool = McpTool::new(self.key(), about, schema::published(schema, size))
             .with_annotations(self.effect.annotations());

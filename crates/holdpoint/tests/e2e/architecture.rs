@@ -119,6 +119,15 @@ fn every_queue_and_every_wait_has_a_named_bound() {
     });
 }
 
+/// What a language's debugger and runners of tests are called and say stands in its adapter's room.
+#[test]
+fn the_binary_knows_no_language() {
+    let words = ["pytest", "unittest", "debugpy", "pydevd", "jest", "mocha", "node_modules"];
+    none("facts of a language in the binary", |place, line| {
+        place.starts_with("crates/holdpoint/") && words.iter().any(|it| line.contains(it))
+    });
+}
+
 /// Held by whoever awaits or aborts it; or the comment above says by what it ends.
 #[test]
 fn every_task_has_an_owner_or_says_how_it_ends() {
