@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 pub use crate::nouns::{
     Binding, Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Loaded, Passed, Reached,
     RunningText, Scope, ScopeKind, Signal, Site, Slice, Stack, Step, StopReason, Stopped, Thread,
-    TraceWay, Tracing, Value, Variable, Wanted, WantedFunction,
+    TraceWay, Tracing, Value, Variable, Wanted, WantedFunction, Went,
 };
 use crate::{
     breakpoints::Breakpoint,
@@ -180,7 +180,7 @@ macro_rules! forward {
 }
 
 forward! {
-    pub async fn resume(&self, thread: i64) -> ();
+    pub async fn resume(&self, thread: i64) -> Went;
     pub async fn step(&self, thread: i64, step: Step) -> ();
     pub async fn pause(&self, thread: Option<i64>) -> ();
     pub async fn set_breakpoints(&self, file: &std::path::Path, wanted: &[Wanted]) -> Vec<Bound>;

@@ -94,6 +94,14 @@ impl StopReason {
     }
 }
 
+/// Which threads of a process went on when one was told to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Went {
+    All,
+    /// That one only; the others stand as they stood.
+    Alone,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Over,

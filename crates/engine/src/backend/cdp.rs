@@ -47,7 +47,7 @@ pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack,
-    Step, Thread, Value, Variable, Wanted, WantedFunction, tasks::Tasks,
+    Step, Thread, Value, Variable, Wanted, WantedFunction, Went, tasks::Tasks,
 };
 use crate::{
     failure::{Code, Failure},
@@ -189,9 +189,9 @@ impl Cdp {
         Ok(self.known.name.clone())
     }
 
-    pub async fn resume(&self, _: i64) -> Result<(), Failure> {
+    pub async fn resume(&self, _: i64) -> Result<Went, Failure> {
         self.moment().asked = Asked::Nothing;
-        self.ask(Resume::default()).await.map(drop)
+        self.ask(Resume::default()).await.map(|_| Went::All)
     }
 
     pub async fn step(&self, _: i64, step: Step) -> Result<(), Failure> {

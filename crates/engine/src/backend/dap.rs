@@ -36,7 +36,7 @@ use self::{
 };
 use super::{
     ExceptionInfo, Frame, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack, Step, Thread,
-    Value, Variable,
+    Value, Variable, Went,
 };
 use crate::{
     failure::{Code, Failure},
@@ -124,10 +124,18 @@ impl Dap {
         }
     }
 
-    pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
+    pub async fn resume(&self, thread: i64) -> Result<Went, Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
         self.known.steps().remove(&thread);
-        self.let_run(self.go::<Continue>(arguments)).await
+        let others: Vec<i64> =
+            self.known.standing().iter().filter(|it| **it != thread).copied().collect();
+        let body = self.let_run(self.go::<Continue>(arguments)).await?;
+        // Those that say nothing let all of them go.
+        if body.is_none_or(|it| it.all_threads_continued != Some(false)) {
+            return Ok(Went::All);
+        }
+        self.known.standing().extend(others);
+        Ok(Went::Alone)
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
@@ -136,10 +144,10 @@ impl Dap {
     }
 
     /// No thread stands from the moment when this is asked, unless it is refused.
-    async fn let_run(
+    async fn let_run<T>(
         &self,
-        asked: impl Future<Output = Result<(), Failure>>,
-    ) -> Result<(), Failure> {
+        asked: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         let stood = std::mem::take(&mut *self.known.standing());
         let answer = asked.await;
         if answer.is_err() {
@@ -152,24 +160,27 @@ impl Dap {
     async fn take_step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         let plain = t::StepArguments { thread_id: thread, ..Default::default() };
         match step {
-            Step::Over => self.go::<Next>(plain).await,
-            Step::Out => self.go::<StepOut>(plain).await,
+            Step::Over => self.go::<Next>(plain).await.map(drop),
+            Step::Out => self.go::<StepOut>(plain).await.map(drop),
             Step::In => {
                 let into = t::StepInArguments { thread_id: thread, ..Default::default() };
-                self.go::<StepIn>(into).await
+                self.go::<StepIn>(into).await.map(drop)
             }
         }
     }
 
     /// Lets the program go on: from then on nothing of this stop means anything. The next stop may be told
-    /// before the answer.
-    async fn go<R: Request>(&self, arguments: R::Arguments) -> Result<(), Failure> {
+    /// before the answer; one that is gone gives none.
+    async fn go<R: Request>(&self, arguments: R::Arguments) -> Result<Option<R::Body>, Failure> {
         self.known.epochs().go();
-        let gone = taken(self.ask::<R>(arguments).await);
-        if gone.is_err() {
-            self.known.epochs().stay();
+        match self.ask::<R>(arguments).await {
+            Ok(body) => Ok(Some(body)),
+            Err(failure) if failure.code == Code::SessionEnded => Ok(None),
+            Err(failure) => {
+                self.known.epochs().stay();
+                Err(failure)
+            }
         }
-        gone
     }
 
     /// Which stop of a thread this is; of them all, where none is meant.

@@ -6,9 +6,9 @@ use futures::future::BoxFuture;
 
 use super::{Actor, Done};
 use crate::{
-    backend::{self, Backend, Slice, Stack},
+    backend::{self, Backend, Slice, Stack, Went},
     failure::{Code, Failure},
-    ids::{Epoch, TargetId},
+    ids::{Epoch, TargetId, ThreadKey},
     limits,
     process::Exit,
     session::{
@@ -23,20 +23,22 @@ impl Actor {
         for output in outputs {
             match output {
                 Output::Resume { thread, epoch } => {
-                    let ends = Some((thread.target, epoch));
+                    let ends = Some((thread, epoch));
                     self.send(thread.target, ends, reply.take(), move |it| {
                         Box::pin(async move { it.resume(thread.thread).await })
                     });
                 }
                 Output::Step { thread, step, epoch } => {
-                    let ends = Some((thread.target, epoch));
+                    let ends = Some((thread, epoch));
                     self.send(thread.target, ends, reply.take(), move |it| {
-                        Box::pin(async move { it.step(thread.thread, step).await })
+                        Box::pin(
+                            async move { it.step(thread.thread, step).await.map(|()| Went::All) },
+                        )
                     });
                 }
                 Output::Pause { target } => {
                     self.send(target, None, reply.take(), |it| {
-                        Box::pin(async move { it.pause(None).await })
+                        Box::pin(async move { it.pause(None).await.map(|()| Went::All) })
                     });
                 }
                 Output::Report(stop) => {
@@ -67,9 +69,9 @@ impl Actor {
     fn send(
         &self,
         target: TargetId,
-        ends: Option<(TargetId, Epoch)>,
+        ends: Option<(ThreadKey, Epoch)>,
         reply: Option<Reply>,
-        request: impl FnOnce(Backend) -> BoxFuture<'static, Result<(), Failure>> + Send + 'static,
+        request: impl FnOnce(Backend) -> BoxFuture<'static, Result<Went, Failure>> + Send + 'static,
     ) {
         let backend = self.targets.backend(target);
         self.beside.push(Box::pin(async move {
