@@ -105,7 +105,7 @@ struct ThreadState {
 #[derive(Default)]
 struct Moment {
     paused: Option<Arc<Paused>>,
-    /// How many stops there were.
+    /// How many stops there were, and how often it was told to go on: what was got before means nothing after.
     epoch: u64,
     /// Set when it stands where Node tells of an error that nobody handled.
     aftermath: Option<unhandled::Aftermath>,
@@ -179,7 +179,7 @@ impl Cdp {
         ))
     }
 
-    /// Which stop this is.
+    /// Which stop this is, or which run after it.
     pub(super) fn epoch(&self) -> u64 {
         self.moment().epoch
     }
@@ -191,7 +191,7 @@ impl Cdp {
 
     pub async fn resume(&self, _: i64) -> Result<Went, Failure> {
         self.moment().asked = Asked::Nothing;
-        self.ask(Resume::default()).await.map(|_| Went::All)
+        self.go(self.ask(Resume::default())).await.map(|_| Went::All)
     }
 
     pub async fn step(&self, _: i64, step: Step) -> Result<(), Failure> {
@@ -200,7 +200,18 @@ impl Cdp {
             moment.asked = Asked::Step(step);
             moment.step_depth = moment.paused.as_ref().map_or(0, |it| it.call_frames.len());
         }
-        self.step_on(step).await
+        self.go(self.step_on(step)).await
+    }
+
+    /// From the moment when it is asked to go on nothing of this stop means anything, unless it refuses.
+    async fn go<T>(&self, asked: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        self.moment().epoch += 1;
+        let answer = asked.await;
+        if answer.is_err() {
+            let mut moment = self.moment();
+            moment.epoch = moment.epoch.saturating_sub(1);
+        }
+        answer
     }
 
     async fn step_on(&self, step: Step) -> Result<(), Failure> {
