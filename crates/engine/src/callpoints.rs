@@ -96,6 +96,14 @@ struct Live {
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
+    /// Pauses that are gone with their calls; whoever sees the calls off tells of them.
+    unwaited: Vec<Unwaited>,
+}
+
+/// A pause whose call ended although it was to wait there.
+struct Unwaited {
+    pause_id: String,
+    method_name: String,
 }
 
 /// An app that was heard of.

@@ -8,7 +8,7 @@ use holdpoint_store::{AppRow, Cid, Host, NewValue, SnapshotRow, era};
 use serde_json::Value;
 
 use super::{
-    Asked, Flight, Live, Met,
+    Asked, Flight, Live, Met, Unwaited,
     flow::{CallStarted, Refused},
     liveness::is_gone,
     look::{Found, Looked},
@@ -292,8 +292,11 @@ impl Live {
             self.flights.again.remove(&fingerprint);
         }
         if let Some(pause) = &flight.pause {
-            let waiting = self.pauses.get(pause);
-            flight.repl_sessions.extend(waiting.into_iter().flat_map(|it| it.sessions.clone()));
+            if let Some(waiting) = self.pauses.get(pause) {
+                flight.repl_sessions.extend(waiting.sessions.clone());
+                let (pause_id, method_name) = (pause.clone(), flight.call.name.clone());
+                self.unwaited.push(Unwaited { pause_id, method_name });
+            }
             self.pauses.forget(pause);
         }
         Some(flight)

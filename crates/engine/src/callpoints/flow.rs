@@ -13,7 +13,7 @@ use holdpoint_store::{Cid, era};
 use tokio::sync::watch;
 
 use super::{
-    Callpoints, Live,
+    Callpoints, Live, Unwaited,
     behavior::Moment,
     book::end_snapshots,
     look::{Looked, are_light, look, look_at},
@@ -24,6 +24,7 @@ use crate::{
         clock, pretty,
         value::BadItem,
     },
+    event::Event,
     limits,
     records::recorder::Bring,
 };
@@ -58,6 +59,9 @@ pub struct PausedAfter {
     pub pause_id: String,
     pub is_async: bool,
 }
+
+/// Why a pause is gone whose app went on by itself.
+const UNWAITED: &str = "its app ended the call without waiting";
 
 /// An answer that is there, or that is waited for. Nearly all are there: only a call that pauses, a
 /// value that is not known here and one that is large take their time, and the room for it.
@@ -244,14 +248,26 @@ impl Callpoints {
             return later(async move {
                 self.recorder.keep_up().await;
                 let looked = look_at(&complete.items(), false).await;
-                let ended = self.end(&complete, looked);
+                let (ended, unwaited) = self.end(&complete, looked);
+                self.leave(unwaited, UNWAITED).await;
                 self.answer(ended).await
             });
         }
         let looked = look(complete.items(), false, false);
         match self.end(&complete, looked) {
-            Ended::Answered(answer) => now(answer),
-            ended @ Ended::Pauses { .. } => later(self.answer(ended)),
+            (Ended::Answered(answer), unwaited) if unwaited.is_empty() => now(answer),
+            (ended, unwaited) => later(async move {
+                self.leave(unwaited, UNWAITED).await;
+                self.answer(ended).await
+            }),
+        }
+    }
+
+    /// Nobody can decide about these any more: what was open in them is closed, and it is told.
+    async fn leave(&self, unwaited: Vec<Unwaited>, why: &str) {
+        for Unwaited { pause_id, method_name } in unwaited {
+            self.repl.close_all_of(&pause_id).await;
+            self.log.append(Event::CallLost { pause_id, method_name, why: why.to_owned() });
         }
     }
 
@@ -265,29 +281,30 @@ impl Callpoints {
     }
 
     /// Takes the end of a call in, and decides what becomes of it.
-    fn end(&self, complete: &Complete, mut looked: Looked) -> Ended {
+    fn end(&self, complete: &Complete, mut looked: Looked) -> (Ended, Vec<Unwaited>) {
         self.show(&mut looked.found);
         let mut bring = Bring::default();
         let mut live = self.live();
         let found = live.keep(looked.found, &mut bring);
         if let Some(bad) = looked.bad {
             self.recorder.add(bring);
-            return Ended::Answered(Err(bad.into()));
+            return (Ended::Answered(Err(bad.into())), Vec::new());
         }
         let Some(flight) = live.land(&complete.call_id) else {
             // Unknown, or ended before: nothing is recorded, and a pause is waited for again.
             let already = live.pauses.after(&complete.call_id);
             live.loose_ends(complete, found, &mut bring);
             self.recorder.add(bring);
-            return Ended::Answered(Ok(already));
+            return (Ended::Answered(Ok(already)), Vec::new());
         };
+        let unwaited = std::mem::take(&mut live.unwaited);
         let was_paused = flight.pause.is_some();
         let mut call = Arc::unwrap_or_clone(flight.call);
         let why = complete.action_error.as_deref();
         call.verdict = flight.verdict.map(|verdict| Box::new(verdict.undone(why)));
         let sessions = flight.repl_sessions;
         live.end(&mut call, complete, found, sessions.clone(), &mut bring);
-        self.conclude(live, call, was_paused, sessions, bring)
+        (self.conclude(live, call, was_paused, sessions, bring), unwaited)
     }
 
     /// A call whose end is known is recorded; it may pause once more.
@@ -334,6 +351,8 @@ impl Callpoints {
         }
         self.recorder.keep_up().await;
         self.give_up_calls(calls, why);
+        let unwaited = std::mem::take(&mut self.live().unwaited);
+        self.leave(unwaited, why).await;
     }
 
     pub(super) fn give_up_calls(&self, calls: Vec<Arc<Call>>, why: &str) {

@@ -62,3 +62,23 @@ async fn whoever_sends_it_again_takes_over_from_one_that_went_away() {
     assert!(matches!(second, Ok(CallStarted::Pause { .. })), "{second:?}");
     assert_eq!(callpoints.paused_count(), 1);
 }
+
+#[tokio::test]
+async fn a_call_that_ends_while_it_is_paused_takes_its_sessions_along() {
+    let callpoints = stopping().await;
+    let started =
+        callpoints.start(Start { process: AppProcess { pid: 7, start_time: 1.0 }, ..start() });
+    let Ok(CallStarted::Pause { call_id, pause_id, .. }) = started.await else {
+        panic!("it does not pause")
+    };
+    let session = callpoints.open_session(&pause_id).await.unwrap();
+    callpoints.complete(Complete { call_id, ..Complete::default() }).await.unwrap();
+    let kept = callpoints.repl.session(&session).await.unwrap();
+    assert!(kept.closed_at.is_some(), "{kept:?}");
+    let told = callpoints.log.page(
+        crate::ids::Seq::START,
+        100,
+        |it| matches!(&*it.event, Event::CallLost { pause_id: lost, .. } if *lost == pause_id),
+    );
+    assert_eq!(told.records.len(), 1);
+}
