@@ -9,6 +9,7 @@ use crate::{
     callpoints::CallpointChange,
     calls::{AppRow, NewCall, SnapshotRow},
     cid::Cid,
+    host::Host,
     limits,
     values::NewValue,
 };
@@ -16,6 +17,8 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Batch {
     pub era: i64,
+    /// The machine of the apps whose calls and live objects these are.
+    pub host: Host,
     /// Values that are kept already and were used again.
     pub used: Vec<Cid>,
     pub snapshots: Vec<SnapshotRow>,
@@ -89,6 +92,7 @@ impl Batch {
             calls: Vec::with_capacity(self.calls.len()),
             text: String::with_capacity(self.text.len()),
             data: Vec::with_capacity(self.data.len()),
+            host: self.host.clone(),
             ..Batch::default()
         }
     }

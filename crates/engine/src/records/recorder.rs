@@ -9,7 +9,7 @@ use std::sync::{
 };
 
 use holdpoint_store::{
-    AppRow, Batch, CallpointChange, Cid, NewCall, NewValue, SnapshotRow, Tables, era,
+    AppRow, Batch, CallpointChange, Cid, Host, NewCall, NewValue, SnapshotRow, Tables, era,
 };
 use tokio::{
     sync::{Notify, watch},
@@ -68,8 +68,10 @@ impl Bring {
 impl Recorder {
     /// Starts the task that writes; it ends with the recorder.
     pub(crate) fn start(store: Arc<dyn Tables>) -> Arc<Recorder> {
+        let mut batch = Batch::default();
+        batch.host = Host::here();
         let recorder = Arc::new(Recorder {
-            pending: Mutex::default(),
+            pending: Mutex::new(Pending { batch, ..Pending::default() }),
             wake: Notify::new(),
             hurry: Notify::new(),
             settled: watch::Sender::new(0),

@@ -196,3 +196,36 @@ async fn an_app_is_known_by_its_machine_too() {
     let seen: Vec<_> = apps.iter().map(|(app, _)| (app.host.to_string(), app.seen_at)).collect();
     assert_eq!(seen, [("one".to_owned(), 3.0), ("two".to_owned(), 2.0)]);
 }
+
+#[tokio::test]
+async fn a_call_is_known_by_its_machine_too() {
+    let store = Store::open(&Location::Memory).unwrap();
+    for (number, host) in [(1, "one"), (2, "two"), (3, "one")] {
+        let mut batch = Batch::default();
+        batch.host = Host::named(host);
+        batch.add_call(&call(number, number as f64));
+        batch.snapshots.push(SnapshotRow {
+            process: "p".into(),
+            client_ref: "7".into(),
+            at: 1.0,
+            call_id: format!("c{number}"),
+            name: "f".into(),
+            role: "arg",
+            place: None,
+            cid: cid(number),
+        });
+        store.record(batch).await.unwrap();
+    }
+    let app = |host: &str| AppKey { host: Host::named(host), process: "p".into() };
+    for (host, expected) in [("one", vec!["c1", "c3"]), ("two", vec!["c2"]), ("three", vec![])] {
+        let (rows, total) = store.calls_of(app(host), 9).await.unwrap();
+        let ids: Vec<&str> = rows.iter().map(|row| row.call_id.as_str()).collect();
+        assert_eq!((ids, total), (expected.clone(), expected.len() as u64), "{host}");
+        let query = CallQuery { app: Some(app(host)), limit: 9, ..CallQuery::default() };
+        assert_eq!(store.calls(query).await.unwrap().total, expected.len() as u64, "{host}");
+        let objects = store.snapshots(app(host), "7".into(), 9).await.unwrap();
+        let ids: Vec<&str> = objects.iter().map(|row| row.call_id.as_str()).collect();
+        assert_eq!(ids, expected, "{host}");
+    }
+    assert_eq!(store.objects(9).await.unwrap().len(), 2, "one of each machine");
+}

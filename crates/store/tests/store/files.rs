@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path, process::Command};
 
-use holdpoint_store::{BreakpointKey, Host, KeptBreakpoint, StoreError};
+use holdpoint_store::{AppKey, BreakpointKey, CallQuery, Host, KeptBreakpoint, StoreError};
 use rusqlite::{Connection, config::DbConfig};
 use serde_json::json;
 
@@ -112,6 +112,21 @@ async fn a_file_of_version_5_is_read() {
     assert!(store.breakpoints().await.unwrap()[0].breakpoint.spent);
 }
 
+/// Its calls and live objects name no machine: they are found on whichever the file lies.
+#[tokio::test]
+async fn a_file_of_version_6_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_6.sql")).unwrap();
+    let store = open(&path);
+    let app = AppKey { host: Host::named("ann"), process: "1794765102.342905+77".into() };
+    let (calls, total) = store.calls_of(app.clone(), 9).await.unwrap();
+    assert_eq!((calls.len(), total, calls[0].name.as_str()), (1, 1, "f"));
+    assert_eq!(store.snapshots(app.clone(), "7".into(), 9).await.unwrap().len(), 1);
+    let query = CallQuery { app: Some(app), limit: 9, ..CallQuery::default() };
+    assert_eq!(store.calls(query).await.unwrap().total, 1);
+}
+
 #[tokio::test]
 async fn any_sqlite_tool_reads_it_while_it_is_open() {
     let folder = tempfile::tempdir().unwrap();
@@ -129,7 +144,7 @@ async fn any_sqlite_tool_reads_it_while_it_is_open() {
         output => output.unwrap(),
     };
     let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(shown.trim(), "[('app.py', 41)] (6,) ('ok',)", "{:?}", output.stderr);
+    assert_eq!(shown.trim(), "[('app.py', 41)] (7,) ('ok',)", "{:?}", output.stderr);
 }
 
 /// `make` leaves a database at the path it is given; it must be refused with `text` and every
@@ -204,14 +219,14 @@ fn another_applications_database_is_refused() {
 
 #[test]
 fn a_newer_schema_is_refused() {
-    let text = "`DB` has schema version 7; this Holdpoint knows up to 6";
+    let text = "`DB` has schema version 8; this Holdpoint knows up to 7";
     refused(text, |path| {
         ours(path);
-        Connection::open(path).unwrap().pragma_update(None, "user_version", 7).unwrap();
+        Connection::open(path).unwrap().pragma_update(None, "user_version", 8).unwrap();
     });
     refused(text, |path| {
         ours(path);
-        in_log_only(path, "PRAGMA user_version = 7");
+        in_log_only(path, "PRAGMA user_version = 8");
     });
 }
 
