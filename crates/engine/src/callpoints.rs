@@ -17,9 +17,9 @@ mod beside;
 mod book;
 mod expressions;
 mod flow;
-mod known;
 mod liveness;
 mod look;
+mod recent;
 mod stacks;
 mod teller;
 
@@ -42,11 +42,13 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::{
-    batch::{BatchAnswer, Record, Ref},
+    batch::{BatchAnswer, CallRecord, LiveRef},
     beside::AppEvent,
-    flow::{PausedAfter, Refused, Started},
+    flow::{CallStarted, PausedAfter, Refused},
 };
-use self::{functions::Config, known::Known, paused::Pauses, stacks::Stacks, teller::Teller};
+use self::{
+    functions::Config, paused::Pauses, recent::RecentValues, stacks::Stacks, teller::Teller,
+};
 use crate::{
     calls::{call::Call, clock, verdict::Verdict},
     limits,
@@ -83,7 +85,7 @@ pub struct Callpoints {
 #[derive(Default)]
 struct Live {
     config: Config,
-    known: Known,
+    recent: RecentValues,
     stacks: Stacks,
     flights: Flights,
     pauses: Pauses,
@@ -94,6 +96,14 @@ struct Live {
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
+    /// Pauses that are gone with their calls; whoever sees the calls off tells of them.
+    unwaited: Vec<Unwaited>,
+}
+
+/// A pause whose call ended although it was to wait there.
+struct Unwaited {
+    pause_id: String,
+    method_name: String,
 }
 
 /// An app that was heard of.
@@ -123,7 +133,7 @@ struct Flights {
     /// The request that began a call, sent again: its answer is the same.
     again: HashMap<u64, String>,
     /// Requests whose call is about to pause: who sends one again waits for the same answer.
-    pausing: HashMap<u64, watch::Receiver<Option<Started>>>,
+    pausing: HashMap<u64, watch::Receiver<Option<CallStarted>>>,
 }
 
 /// A call under way, as it is shown.
@@ -139,7 +149,7 @@ struct Flight {
     fingerprint: Option<u64>,
     call: Arc<Call>,
     /// What its start was answered.
-    answer: Started,
+    answer: CallStarted,
     /// The pause before it, if there was one.
     pause: Option<String>,
     repl_sessions: Vec<String>,
@@ -256,7 +266,7 @@ impl Callpoints {
 
 impl Flights {
     /// The answer to a request that came before.
-    fn again(&self, fingerprint: u64) -> Option<Started> {
+    fn again(&self, fingerprint: u64) -> Option<CallStarted> {
         let call_id = self.again.get(&fingerprint)?;
         self.calls.get(call_id).map(|flight| flight.answer.clone())
     }

@@ -90,7 +90,7 @@ struct Ring {
 
 /// A page of the past, oldest first.
 #[derive(Debug, PartialEq)]
-pub struct Page {
+pub struct LogPage {
     pub records: Vec<Record>,
     /// Numbers asked for that are no longer kept.
     pub gap: Option<(Seq, Seq)>,
@@ -164,13 +164,13 @@ impl Log {
     }
 
     /// Up to `limit` records after `since` that `wanted` accepts.
-    pub fn page(&self, since: Seq, limit: usize, wanted: impl Fn(&Record) -> bool) -> Page {
+    pub fn page(&self, since: Seq, limit: usize, wanted: impl Fn(&Record) -> bool) -> LogPage {
         let ring = self.ring();
         let gap = ring.gap_after(since);
         let mut matching = ring.after(since).filter(|record| wanted(record));
         let records: Vec<Record> = matching.by_ref().take(limit).cloned().collect();
         let more = matching.count();
-        Page { records, gap, more, head: ring.last }
+        LogPage { records, gap, more, head: ring.last }
     }
 
     /// The place from which the newest `limit` matching records are one page.
@@ -278,7 +278,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::Kind;
+    use crate::event::EventKind;
 
     fn note(text: &str) -> Event {
         Event::Note { text: text.into(), by: "test".into() }
@@ -350,9 +350,9 @@ mod tests {
         for _ in 0..5 {
             log.append(note("x"));
         }
-        let page = log.page(Seq::START, 2, |it| it.event.kind() == Kind::Note);
+        let page = log.page(Seq::START, 2, |it| it.event.kind() == EventKind::Note);
         assert_eq!((page.records.len(), page.more), (2, 3));
-        assert_eq!(log.before_newest(2, |it| it.event.kind() == Kind::Note), Seq(4));
+        assert_eq!(log.before_newest(2, |it| it.event.kind() == EventKind::Note), Seq(4));
         assert_eq!(log.before_newest(9, |_| true), Seq::START);
     }
 

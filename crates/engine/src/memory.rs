@@ -25,7 +25,7 @@ pub struct Memory {
     store: Option<Arc<dyn Tables>>,
     /// Why nothing is kept, when nothing is.
     trouble: Option<String>,
-    rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointId>>,
+    rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointKey>>,
 }
 
 /// What an earlier server left.
@@ -73,7 +73,7 @@ impl Memory {
         let mut count = 0;
         for row in rows {
             let Some(asked) = asked(&row.breakpoint) else { continue };
-            let kept::Breakpoint { enabled, spent, .. } = row.breakpoint;
+            let kept::KeptBreakpoint { enabled, spent, .. } = row.breakpoint;
             let Some(breakpoint) = breakpoints.recall(asked, enabled, spent) else { continue };
             self.rows().insert(breakpoint.id, row.id);
             count += 1;
@@ -109,7 +109,7 @@ impl Memory {
                 .as_ref()
                 .map_or(0, |trace| u32::try_from(it(trace)).unwrap_or(u32::MAX))
         };
-        let row = kept::Breakpoint {
+        let row = kept::KeptBreakpoint {
             kind: breakpoint.kind().to_owned(),
             file: breakpoint.place.file().map(|it| it.display().to_string()),
             line,
@@ -156,7 +156,7 @@ impl Memory {
     ) -> Option<LaunchMark> {
         let store = self.store.as_ref()?;
         let launch = &launch.without_secrets(secrets);
-        let row = kept::Launch {
+        let row = kept::KeptLaunch {
             name: launch.title(),
             language: language.to_owned(),
             spec: serde_json::to_value(launch).unwrap_or_default(),
@@ -209,12 +209,12 @@ impl Memory {
         self.trouble.as_deref()
     }
 
-    fn rows(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, kept::BreakpointId>> {
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, kept::BreakpointKey>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn asked(row: &kept::Breakpoint) -> Option<Asked> {
+fn asked(row: &kept::KeptBreakpoint) -> Option<Asked> {
     let file = row.file.as_ref().map(Into::into);
     let place = match &row.function {
         Some(name) => Place::Function { name: name.clone(), file },

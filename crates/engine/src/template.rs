@@ -12,12 +12,12 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Template {
-    pub parts: Vec<Part>,
+    pub parts: Vec<Piece>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum Piece {
     Text(String),
     Expression(String),
 }
@@ -46,8 +46,8 @@ impl Template {
 
     pub fn expressions(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Expression(it) => Some(it.as_str()),
-            Part::Text(_) => None,
+            Piece::Expression(it) => Some(it.as_str()),
+            Piece::Text(_) => None,
         })
     }
 
@@ -57,8 +57,8 @@ impl Template {
         let mut message = String::new();
         for part in &self.parts {
             message.push_str(match part {
-                Part::Text(text) => text,
-                Part::Expression(_) => values.next().unwrap_or_default(),
+                Piece::Text(text) => text,
+                Piece::Expression(_) => values.next().unwrap_or_default(),
             });
         }
         message
@@ -84,9 +84,9 @@ impl Reader {
                 }
                 ('{', _) => {
                     if !text.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut text)));
+                        parts.push(Piece::Text(std::mem::take(&mut text)));
                     }
-                    parts.push(Part::Expression(self.expression()?));
+                    parts.push(Piece::Expression(self.expression()?));
                 }
                 ('}', _) => {
                     return Err(self
@@ -100,7 +100,7 @@ impl Reader {
             }
         }
         if !text.is_empty() {
-            parts.push(Part::Text(text));
+            parts.push(Piece::Text(text));
         }
         Ok(Template { parts })
     }
@@ -215,8 +215,8 @@ mod tests {
     fn check(template: &str, expected: &str) {
         let parsed = Template::parse(template).unwrap();
         let each = parsed.parts.iter().map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Expression(it) => format!("<{it}>"),
+            Piece::Text(text) => text.clone(),
+            Piece::Expression(it) => format!("<{it}>"),
         });
         assert_eq!(each.collect::<String>(), expected);
     }

@@ -26,7 +26,7 @@ use clap::ArgMatches;
 use crate::config::{Config, Opt};
 
 /// In the order of the help.
-pub(crate) const COMMANDS: &[Entry] = &[
+pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<serve::Serve>(),
     command::<mcp::Mcp>(),
     command::<tools::Tools>(),
@@ -56,15 +56,15 @@ pub(crate) trait Command: clap::Parser {
 }
 
 /// A command with its type forgotten.
-pub(crate) struct Entry {
+pub(crate) struct CommandEntry {
     pub(crate) name: &'static str,
     /// As the command line knows it.
     pub(crate) build: fn() -> clap::Command,
     pub(crate) run: fn(&ArgMatches) -> anyhow::Result<ExitCode>,
 }
 
-const fn command<C: Command>() -> Entry {
-    Entry { name: C::NAME, build: build::<C>, run: run::<C> }
+const fn command<C: Command>() -> CommandEntry {
+    CommandEntry { name: C::NAME, build: build::<C>, run: run::<C> }
 }
 
 fn build<C: Command>() -> clap::Command {

@@ -27,9 +27,9 @@ mod tests {
             behavior::Behavior,
             decision::Decision,
         },
-        calls::call::Kind,
+        calls::call::CallKind,
         ids::Seq,
-        records::Wanted,
+        records::RecordQuery,
         secrets::Secrets,
     };
     use serde_json::json;
@@ -53,7 +53,7 @@ mod tests {
         callpoints.set_after("files.read", Behavior::Go, &Actor::Person).await.unwrap();
         let asking = Asking {
             name: "files.read".to_owned(),
-            kind: Kind::Tool,
+            kind: CallKind::Tool,
             source: "mcp_client".to_owned(),
             args: vec![json!("a.txt")],
             ..Asking::default()
@@ -73,7 +73,11 @@ mod tests {
         };
         let (asked, ()) = tokio::join!(callpoints.ask(asking), look);
         asked.complete(Ending::Returned(json!(null))).await;
-        let page = callpoints.records.page(Wanted { limit: 1, ..Wanted::default() }).await.unwrap();
+        let page = callpoints
+            .records
+            .page(RecordQuery { limit: 1, ..RecordQuery::default() })
+            .await
+            .unwrap();
         let whole = call::record(&page.calls[0]);
         assert_eq!((&whole["source"], &whole["kind"]), (&json!("mcp_client"), &json!("tool")));
         assert_eq!(whole["process_pid"], json!(null));

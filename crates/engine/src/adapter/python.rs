@@ -6,6 +6,7 @@ mod debugpy;
 mod interpreter;
 mod outline;
 mod project;
+mod runners;
 mod source;
 mod testing;
 
@@ -28,17 +29,42 @@ use crate::{
         },
     },
     failure::{Code, Failure},
-    language::{Manners, Outlined, Reading},
+    language::{Listing, Manners, Outlined, Reading, Runners, WantedLibrary, Wants},
     launch::Launch,
     limits,
+    nouns::Variable,
     process::{Program, Spec},
 };
 
 pub(super) struct Python;
 
+/// What is looked for on a machine.
+const WANTS: Wants = Wants {
+    program: "python3",
+    program_on_windows: "python",
+    language: "Python",
+    version_prefix: "Python ",
+    major_min: None,
+    install: "install Python 3, from https://www.python.org or as a package",
+    library: Some(WantedLibrary {
+        name: "debugpy",
+        // An empty entry in the path stands for the current folder, whose files must not be run by a doctor.
+        version: &[
+            "-c",
+            "import sys; sys.path[:] = [entry for entry in sys.path if entry]; import debugpy; print(debugpy.__version__)",
+        ],
+        shows: "-c 'import debugpy'",
+        without: "Holdpoint provides its own at the first launch",
+    }),
+};
+
 impl Adapter for Python {
     fn language(&self) -> &'static str {
         "python"
+    }
+
+    fn called(&self) -> &'static str {
+        "Python"
     }
 
     fn aliases(&self) -> &'static [&'static str] {
@@ -59,6 +85,36 @@ impl Adapter for Python {
 
     fn manners(&self) -> Manners {
         Manners { stops_at_user_unhandled: true, runs_heads: true, ..Manners::default() }
+    }
+
+    fn runners(&self) -> Runners {
+        runners::RUNNERS
+    }
+
+    /// Groups that debugpy adds for a graphical tree, and what pytest makes of an `assert`.
+    fn is_noise(&self, variable: &Variable) -> bool {
+        let group = matches!(
+            variable.name.as_str(),
+            "special variables" | "function variables" | "class variables" | "protected variables"
+        );
+        (group && variable.value.text.is_empty())
+            || variable.name.starts_with("@py")
+            || variable.name == "__pytest_assert_rewrite__"
+    }
+
+    /// debugpy shows the first hundred parts or so; Python itself cuts out others.
+    fn listing(&self) -> Listing {
+        let cut = |expression: &str, start: usize, end: usize| {
+            format!(
+                "(lambda it, cut: dict(cut(it.items(), {start}, {end})) if hasattr(it, 'items') \
+                 else list(cut(it, {start}, {end})))({expression}, __import__('itertools').islice)"
+            )
+        };
+        Listing { length: Some("len()"), rest: Some("Unable to handle:"), cut: Some(cut) }
+    }
+
+    fn wants(&self) -> Option<Wants> {
+        Some(WANTS)
     }
 
     fn aside(&self) -> &'static [&'static str] {

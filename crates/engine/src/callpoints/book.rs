@@ -4,18 +4,18 @@
 
 use std::{sync::Arc, time::Instant};
 
-use holdpoint_store::{App, Cid, Host, NewValue, Snapshot, era};
+use holdpoint_store::{AppRow, Cid, Host, NewValue, SnapshotRow, era};
 use serde_json::Value;
 
 use super::{
-    Asked, Flight, Live, Met,
-    flow::{Refused, Started},
+    Asked, Flight, Live, Met, Unwaited,
+    flow::{CallStarted, Refused},
     liveness::is_gone,
     look::{Found, Looked},
 };
 use crate::{
     calls::{
-        call::{Call, Complete, End, Given, Process, Start},
+        call::{AppProcess, Call, Complete, End, Given, Start},
         clock, pretty,
         value::{Checked, Item},
         verdict::Verdict,
@@ -30,7 +30,7 @@ impl Live {
         let now = era(clock::now());
         let mut kept = Vec::with_capacity(found.len());
         for Found { checked: Checked { cid, format, bytes }, shown } in found {
-            if let Some(known) = self.known.using(&cid, now) {
+            if let Some(known) = self.recent.using(&cid, now) {
                 if known.aged {
                     bring.used.push(cid);
                 }
@@ -38,7 +38,7 @@ impl Live {
                 continue;
             }
             let shown = shown.unwrap_or_else(|| pretty::of(format, &bytes));
-            self.known.add(&cid, now, shown.short.clone());
+            self.recent.add(&cid, now, shown.short.clone());
             let (format, pretty) = (format.as_str(), shown.pretty);
             bring.values.push(NewValue { cid, format, pretty, data: bytes });
             kept.push((cid, shown.short));
@@ -61,7 +61,7 @@ impl Live {
             Some((cid, text)) => (Some(cid), text),
             None => match reference() {
                 Some(cid) => {
-                    let known = self.known.using(&cid, era(clock::now()));
+                    let known = self.recent.using(&cid, era(clock::now()));
                     // Looked up in the era before, or of an older one: either way the store hears.
                     if known.as_ref().is_none_or(|known| known.aged) {
                         bring.used.push(cid);
@@ -81,11 +81,11 @@ impl Live {
         let Some(text) = call.site.stack.take().filter(|text| text.len() > 2) else { return };
         let cid = self.stacks.cid(&text);
         let now = era(clock::now());
-        match self.known.using(&cid, now) {
+        match self.recent.using(&cid, now) {
             Some(known) if known.aged => bring.used.push(cid),
             Some(_) => {}
             None => {
-                self.known.add(&cid, now, "".into());
+                self.recent.add(&cid, now, "".into());
                 let data = text.into_bytes();
                 bring.values.push(NewValue { cid, format: "stack", pretty: None, data });
             }
@@ -135,12 +135,12 @@ impl Live {
     }
 
     /// What becomes of a call that does not pause.
-    pub(super) fn unpaused(&self, call: &Call) -> Started {
+    pub(super) fn unpaused(&self, call: &Call) -> CallStarted {
         let call_id = call.id.clone();
         let point = self.config.points.get(&call.name);
         match point.and_then(|point| point.replacement.clone()) {
-            Some(function_name) => Started::Replace { call_id, function_name },
-            None => Started::Continue { call_id },
+            Some(function_name) => CallStarted::Replace { call_id, function_name },
+            None => CallStarted::Continue { call_id },
         }
     }
 
@@ -163,7 +163,7 @@ impl Live {
     }
 
     /// An app's key. To write the time in it costs more than to look it up.
-    pub(super) fn key(&mut self, process: &Process) -> String {
+    pub(super) fn key(&mut self, process: &AppProcess) -> String {
         if self.keys.len() >= limits::APPS {
             self.keys.clear();
         }
@@ -174,7 +174,7 @@ impl Live {
     /// An app is heard of; the store hears now and then.
     pub(super) fn meet(
         &mut self,
-        process: &Process,
+        process: &AppProcess,
         key: &str,
         page_url: Option<&str>,
         about: Option<&Value>,
@@ -192,7 +192,7 @@ impl Live {
         }
         let is_here = process.pid > 0 && !is_gone(process.pid);
         self.apps.insert(key.to_owned(), Met { told: now, heard: now, is_here });
-        bring.apps.push(App {
+        bring.apps.push(AppRow {
             host: Host::here(),
             process: key.to_owned(),
             pid: process.pid,
@@ -258,7 +258,7 @@ impl Live {
         &mut self,
         call: Arc<Call>,
         fingerprint: Option<u64>,
-        answer: Started,
+        answer: CallStarted,
         pause: Option<String>,
     ) -> Vec<Arc<Call>> {
         let order = self.flights.next;
@@ -269,8 +269,8 @@ impl Live {
         let repl_sessions = Vec::new();
         let id = call.id.clone();
         let verdict = match &answer {
-            Started::Replace { function_name, .. } => Some(Verdict::replaced(function_name)),
-            Started::Continue { .. } | Started::Pause { .. } => None,
+            CallStarted::Replace { function_name, .. } => Some(Verdict::replaced(function_name)),
+            CallStarted::Continue { .. } | CallStarted::Pause { .. } => None,
         };
         let flight =
             Flight { order, fingerprint, call, answer, pause, repl_sessions, verdict, began };
@@ -292,8 +292,11 @@ impl Live {
             self.flights.again.remove(&fingerprint);
         }
         if let Some(pause) = &flight.pause {
-            let waiting = self.pauses.get(pause);
-            flight.repl_sessions.extend(waiting.into_iter().flat_map(|it| it.sessions.clone()));
+            if let Some(waiting) = self.pauses.get(pause) {
+                flight.repl_sessions.extend(waiting.sessions.clone());
+                let (pause_id, method_name) = (pause.clone(), flight.call.name.clone());
+                self.unwaited.push(Unwaited { pause_id, method_name });
+            }
             self.pauses.forget(pause);
         }
         Some(flight)
@@ -333,12 +336,12 @@ fn snapshot(
     role: &'static str,
     place: Option<String>,
     at: f64,
-) -> Option<Snapshot> {
+) -> Option<SnapshotRow> {
     let client_ref = match given.client_ref.as_ref()? {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     let cid = *call.cids.get(given.place?)?;
     let (process, call_id, name) = (call.process.clone(), call.id.clone(), call.name.clone());
-    Some(Snapshot { process, client_ref, at, call_id, name, role, place, cid })
+    Some(SnapshotRow { process, client_ref, at, call_id, name, role, place, cid })
 }

@@ -22,7 +22,7 @@ pub(super) struct Looked {
 /// A checked value, and how it is shown if it is new.
 pub(super) struct Found {
     pub(super) checked: Checked,
-    pub(super) shown: Option<pretty::Shown>,
+    pub(super) shown: Option<pretty::ShownValue>,
 }
 
 impl Callpoints {
@@ -30,7 +30,7 @@ impl Callpoints {
     pub(super) fn show(&self, found: &mut [Found]) {
         let new: Vec<bool> = {
             let live = self.live();
-            found.iter().map(|it| it.shown.is_none() && !live.known.has(&it.checked.cid)).collect()
+            found.iter().map(|it| it.shown.is_none() && !live.recent.has(&it.checked.cid)).collect()
         };
         for (found, _) in found.iter_mut().zip(new).filter(|(_, new)| *new) {
             found.shown = Some(pretty::of(found.checked.format, &found.checked.bytes));

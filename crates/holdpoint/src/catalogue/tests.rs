@@ -20,7 +20,7 @@ use crate::{
     app::App,
     clients::Transport,
     mcp::{Handler, Structured},
-    tool::{Answer, Dialect, Family, Reply, entry::Described},
+    tool::{Answer, AnswerForm, Family, Reply, entry::Described},
 };
 
 /// A tool as a file may describe it: what clients see, and what it answers.
@@ -49,7 +49,7 @@ struct File {
 }
 
 fn family(name: &str) -> Family {
-    Family { name: Cow::Owned(name.to_owned()), dialect: Dialect::Words, about_programs: false }
+    Family { name: Cow::Owned(name.to_owned()), form: AnswerForm::Words, about_programs: false }
 }
 
 fn from_file(text: &str) -> Entry {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cmd::Command,
-    config::{Config, Held, Kind},
+    config::{Config, OptionKind, Setting},
     out,
 };
 
@@ -57,7 +57,7 @@ fn as_toml(config: &Config) -> String {
         let read = if *is_there { "read" } else { "not there" };
         lines.push(format!("# {}: {read}", path.display()));
     }
-    let shown = |held: &Held| match value(held) {
+    let shown = |held: &Setting| match value(held) {
         None => format!("# {} is not set", held.option.key()),
         Some(_) if held.option.is_secret => format!("# {} is set", held.option.key()),
         Some(value) => format!("{} = {value}", held.option.key()),
@@ -87,13 +87,13 @@ fn as_json(config: &Config) -> Value {
 }
 
 /// JSON and TOML write each of these alike.
-fn value(held: &Held) -> Option<Value> {
+fn value(held: &Setting) -> Option<Value> {
     let values = held.values.as_ref()?;
     let first = values.first().cloned().unwrap_or_default();
     Some(match held.option.kind {
-        Kind::Flag => (first == "true").into(),
-        Kind::Number(_) => serde_json::from_str(&first).unwrap_or(Value::String(first)),
-        Kind::List(_) => values.clone().into(),
-        Kind::Text(_) | Kind::Path(_) | Kind::Choice(_) => first.into(),
+        OptionKind::Flag => (first == "true").into(),
+        OptionKind::Number(_) => serde_json::from_str(&first).unwrap_or(Value::String(first)),
+        OptionKind::List(_) => values.clone().into(),
+        OptionKind::Text(_) | OptionKind::Path(_) | OptionKind::Choice(_) => first.into(),
     })
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use holdpoint_engine::limits;
 use toml_edit::{Document, Item, Value};
 
-use super::{Kind, OPTIONS, Opt, Settings, Source};
+use super::{Layer, OPTIONS, Opt, OptionKind, Settings};
 use crate::{home, root, servers, tool::nearest};
 
 const NAME: &str = "config.toml";
@@ -33,7 +33,7 @@ pub(super) struct Files {
 struct Line {
     option: &'static Opt,
     values: Vec<String>,
-    source: Source,
+    source: Layer,
 }
 
 impl Files {
@@ -51,7 +51,7 @@ impl Files {
         Ok(files)
     }
 
-    pub(super) fn get(&self, option: &Opt) -> Option<(Vec<String>, Source)> {
+    pub(super) fn get(&self, option: &Opt) -> Option<(Vec<String>, Layer)> {
         let line = self.lines.iter().rfind(|line| line.option.name == option.name)?;
         Some((line.values.clone(), line.source.clone()))
     }
@@ -80,7 +80,7 @@ impl Files {
             let (line, shown) = place(span.map_or(0, |span| span.start));
             let values = take_one(key, item, whose, path)
                 .map_err(|problem| anyhow::anyhow!("{shown}:{line}: {problem}"))?;
-            let source = Source::File { path: path.to_owned(), line };
+            let source = Layer::File { path: path.to_owned(), line };
             let (option, values) = values;
             self.lines.push(Line { option, values, source });
         }
@@ -159,21 +159,21 @@ fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>>
         _ => None,
     };
     let (values, wanted) = match (option.kind, item.as_value()) {
-        (Kind::Flag, value) => {
+        (OptionKind::Flag, value) => {
             (value.and_then(Value::as_bool).map(|it| vec![it.to_string()]), "true or false")
         }
-        (Kind::Number(_), value) => (value.and_then(number).map(|it| vec![it]), "a number"),
-        (Kind::List(_), Some(Value::Array(list))) => {
+        (OptionKind::Number(_), value) => (value.and_then(number).map(|it| vec![it]), "a number"),
+        (OptionKind::List(_), Some(Value::Array(list))) => {
             (list.iter().map(text).collect(), "a list of strings")
         }
-        (Kind::List(_), value) => {
+        (OptionKind::List(_), value) => {
             let split = |it: String| it.split(',').map(str::to_owned).collect();
             (value.and_then(text).map(split), "a list of strings")
         }
-        (Kind::Path(_), value) => {
+        (OptionKind::Path(_), value) => {
             (value.and_then(text).map(|it| vec![beside(path, &it)]), "a string")
         }
-        (Kind::Text(_) | Kind::Choice(_), value) => {
+        (OptionKind::Text(_) | OptionKind::Choice(_), value) => {
             (value.and_then(text).map(|it| vec![it]), "a string")
         }
     };

@@ -20,7 +20,7 @@ pub(in crate::mcp) use self::callpoints::recent;
 use crate::{app::App, catalogue::Catalogue};
 
 /// Reads a resource: its app, its whole address and the part that a template leaves open.
-pub(crate) type Read =
+pub(crate) type ReadResource =
     for<'a> fn(&'a App, &'a str, &'a str) -> BoxFuture<'a, Result<ResourceContents, Failure>>;
 
 pub(crate) struct Resource {
@@ -32,7 +32,7 @@ pub(crate) struct Resource {
     pub(crate) topic: Topic,
     /// Whether an event of the topic really changes the resource that `part` names.
     pub(crate) concerns: fn(event: &Event, part: &str) -> bool,
-    pub(crate) read: Read,
+    pub(crate) read: ReadResource,
     /// What the part may be, for completion.
     pub(crate) parts: fn(app: &App) -> Vec<String>,
 }

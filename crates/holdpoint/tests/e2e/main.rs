@@ -54,6 +54,7 @@ mod python_run;
 mod python_tools;
 mod real_packages;
 mod run;
+mod secrets;
 mod shell;
 mod snapshots;
 mod sse;

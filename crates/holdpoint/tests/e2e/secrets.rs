@@ -3,7 +3,6 @@
 use holdpoint_testkit::{
     calls::Wire,
     debug::{Debug, line, program, python},
-    process::Process,
     rpc::Rpc,
 };
 use serde_json::{Value, json};
@@ -37,7 +36,7 @@ print(login('ann', os.environ['DB_PASSWORD']))
 
 fn debugged(options: &[&str]) -> (Debug, tempfile::TempDir, std::path::PathBuf) {
     let (folder, file) = program(LOGIN);
-    (python(BIN, FOLDER).options(options).start(), folder, file)
+    (python(BIN, FOLDER).start_with(options), folder, file)
 }
 
 fn with_env(file: &std::path::Path) -> Value {
@@ -86,7 +85,7 @@ fn no_answer_has_it() {
     assert!(everything.contains("postgres://ann:‹secret"), "{everything}");
     assert!(everything.contains("ValueError"), "{everything}");
     // What was sent in the meantime, too.
-    let told = format!("{everything}{}", debug.rpc.transcript());
+    let told = format!("{everything}{}", json!(debug.rpc.heard));
     assert!(!told.contains(SECRET), "{}", around(&told));
 }
 
@@ -99,14 +98,15 @@ fn around(text: &str) -> &str {
 #[test]
 fn no_hit_of_a_tracepoint_has_it() {
     let (mut debug, _folder, file) = debugged(&[]);
-    let place = json!({ "file": file, "line": line(&file, "end"), "template": "{password} of {name}" });
+    let place =
+        json!({ "file": file, "line": line(&file, "end"), "template": "{password} of {name}" });
     debug.ok("tracepoint_set", place);
     let env = json!({ "env": { "DB_PASSWORD": SECRET }, "stop_on_entry": false });
     debug.launch(&file, env);
     let hits = debug.ok("tracepoint_read", json!({})).text;
     assert!(hits.contains("of ann") || hits.contains("of 'ann'"), "{hits}");
     assert!(hits.contains("‹secret str, 17"), "{hits}");
-    let told = format!("{hits}{}", debug.rpc.transcript());
+    let told = format!("{hits}{}", json!(debug.rpc.heard));
     assert!(!told.contains(SECRET), "{}", around(&told));
 }
 
@@ -138,19 +138,20 @@ fn a_launch_is_kept_without_them() {
 /// By the names of its parameters, whichever way they were given; REST has them whole, as the contract says.
 #[test]
 fn no_record_of_a_call_has_it() {
-    let mut process = Process::start(BIN, &["mcp", "--port", "0"]);
-    let wire = Wire::new(process.port());
-    let mut start = wire.start_body("login", &[json!("ann"), json!(SECRET)]);
-    start["signature"] = json!("(name, password, *, dry=False)");
-    let started = wire.post("/api/call/start", &start);
-    wire.complete(started["call_id"].as_str().unwrap(), &json!({ "api_key": SECRET }));
+    let mut rpc = Rpc::connect(BIN, &["mcp", "--port", "0"], "2025-11-25");
+    let wire = Wire::new(rpc.process.port());
+    let signature = json!({ "signature": "(name, password, *, dry=False)" });
+    let body = wire.start_body("login", &[json!("ann"), json!(SECRET)], signature);
+    let started = wire.ok("/api/call/start", body);
+    wire.complete(&started["call_id"], &json!({ "api_key": SECRET }));
     let whole = wire.get("/api/calls").to_string();
     assert!(whole.contains(SECRET), "{whole}");
-    let mut rpc = Rpc::stdio(process);
-    rpc.initialize("2025-11-25");
     for arguments in [json!({}), json!({ "full": true })] {
-        let records = rpc.tool("breakpoint_get_call_records", arguments).to_string();
-        assert!(records.contains("‹secret str, 17 characters") && records.contains("ann"), "{records}");
+        let records = rpc.call("breakpoint_get_call_records", arguments).to_string();
+        assert!(
+            records.contains("‹secret str, 17 characters") && records.contains("ann"),
+            "{records}"
+        );
         assert!(!records.contains(SECRET), "{}", around(&records));
     }
 }

@@ -25,7 +25,7 @@ use crate::{
 pub(super) const FOUND: &str = "HOLDPOINT_NODE_MAIN";
 
 /// Where children announce themselves.
-pub(super) struct Door {
+pub(super) struct Announcements {
     lines: tokio::io::Lines<BufReader<Receiver>>,
     path: PathBuf,
     boot: PathBuf,
@@ -38,8 +38,8 @@ pub(super) struct Child {
     pub(super) url: String,
 }
 
-impl Door {
-    pub(super) fn open(home: &Path) -> Result<Door, Failure> {
+impl Announcements {
+    pub(super) fn open(home: &Path) -> Result<Announcements, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let folder = home.join("node");
         let boot = folder.join(BOOT_NAME);
@@ -64,7 +64,7 @@ impl Door {
                 format!("cannot prepare `{}`: {error}", folder.display()),
             )
         })?;
-        Ok(Door { lines: BufReader::new(receiver).lines(), path, boot })
+        Ok(Announcements { lines: BufReader::new(receiver).lines(), path, boot })
     }
 
     /// What the program's environment needs, given the `NODE_OPTIONS` it has already.
@@ -97,7 +97,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for Announcements {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_file(&self.path) {
             tracing::debug!(%error, "a pipe is gone already");

@@ -39,6 +39,9 @@ fn parse(line: &str) -> Input {
                 all: true,
             }),
         ),
+        ["<", target, "continues", thread] => {
+            signal(target, Signal::Continued { thread: Some(thread.parse().unwrap()) })
+        }
         ["<", target, "continues"] => signal(target, Signal::Continued { thread: None }),
         ["<", target, "thread", thread] => {
             signal(target, Signal::ThreadStarted { thread: thread.parse().unwrap(), name: None })

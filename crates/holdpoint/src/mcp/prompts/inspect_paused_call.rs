@@ -5,7 +5,7 @@ use holdpoint_engine::failure::{Code, Failure};
 use rmcp::model::{PromptMessage, Role};
 use serde_json::{Value, json};
 
-use super::{Argument, Given, Prompt};
+use super::{Argument, FilledIn, Prompt};
 use crate::{app::App, view};
 
 pub(super) const INSPECT_PAUSED_CALL: Prompt = Prompt {
@@ -25,7 +25,7 @@ pub(super) const INSPECT_PAUSED_CALL: Prompt = Prompt {
 
 fn render<'a>(
     app: &'a App,
-    given: &'a Given,
+    given: &'a FilledIn,
 ) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>> {
     Box::pin(async move {
         let id = given.get("pause_id").unwrap_or_default();

@@ -3,7 +3,7 @@
 use holdpoint_engine::{
     failure::{Code, Failure},
     limits,
-    records::Wanted,
+    records::RecordQuery,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,14 +52,14 @@ impl Tool for GetCallRecords {
             let message = "limit must be >= 1";
             return Ok(refuse("invalid_limit", json!({ "limit": limit, "message": message })));
         };
-        let wanted = Wanted {
+        let wanted = RecordQuery {
             name: params.function_name,
             since: params.completed_after,
             until: params.completed_before,
             search: params.search,
             before: params.before,
             limit,
-            ..Wanted::default()
+            ..RecordQuery::default()
         };
         let page = app.engine.callpoints().await.records.page(wanted).await;
         let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
