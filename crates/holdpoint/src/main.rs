@@ -12,6 +12,7 @@ mod conformance;
 mod delivery;
 mod home;
 mod http;
+mod key;
 mod mcp;
 mod out;
 mod root;
