@@ -5,6 +5,7 @@
 
 mod ask;
 mod node;
+mod own;
 mod python;
 mod server;
 

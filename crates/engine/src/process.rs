@@ -6,7 +6,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
@@ -18,6 +18,19 @@ use tokio::{
 };
 
 use crate::failure::{Code, Failure};
+
+/// What this process was given that lets its bearer in here. Nothing that we start has it from us: a program under a
+/// debugger is the user's, or of whoever wrote it.
+const SECRETS: [&str; 2] = ["HOLDPOINT_TOKEN", "HOLDPOINT_TOKEN_FILE"];
+
+/// A command with our environment, but for our secrets.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for name in SECRETS {
+        command.env_remove(name);
+    }
+    command
+}
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -88,7 +101,7 @@ impl Program {
     }
 
     fn begin(guard: &Path, spec: &Spec, role: Role) -> Result<Program, Failure> {
-        let mut command = Command::new(guard);
+        let mut command = command(guard);
         let me = std::process::id().to_string();
         command.args(["guard", "--parent", &me, "--"]).arg(&spec.program).args(&spec.args);
         command.current_dir(&spec.cwd);
@@ -114,6 +127,11 @@ impl Program {
             debugger: None,
         };
         Ok(Program { guard, role, pipes })
+    }
+
+    /// The process below which all of it is; none once it has ended.
+    pub fn root(&self) -> Option<u32> {
+        self.guard.id()
     }
 
     /// Waits for the end.

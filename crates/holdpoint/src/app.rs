@@ -19,6 +19,7 @@ use crate::{
     clients::Clients,
     delivery::Delivery,
     home,
+    http::serving::{pages::Pages, users::TurnedAway},
     mcp::{Structured, notify::Written},
 };
 
@@ -38,6 +39,9 @@ pub(crate) struct Shared {
     pub(crate) catalogue: Catalogue,
     pub(crate) delivery: Delivery,
     pub(crate) written: Written,
+    pub(crate) pages: Arc<Pages>,
+    /// Users who tried to connect and may not.
+    pub(crate) turned_away: Arc<TurnedAway>,
     /// The default deadline of a tool, when the command line sets another.
     pub(crate) tool_timeout: Option<Duration>,
     /// Whether answers carry data beside their text.
@@ -74,6 +78,8 @@ impl App {
             catalogue,
             delivery: Delivery::default(),
             written: Written::default(),
+            pages: Arc::default(),
+            turned_away: Arc::default(),
             tool_timeout,
             structured,
             shell_knows: Mutex::default(),

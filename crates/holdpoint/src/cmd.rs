@@ -11,6 +11,7 @@ pub(crate) mod guard;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod inject;
 pub(crate) mod mcp;
+pub(crate) mod open;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
@@ -32,6 +33,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<tools::Tools>(),
     command::<tool::Tool>(),
     command::<stop::Stop>(),
+    command::<open::Open>(),
     command::<run::Run>(),
     command::<store::Store>(),
     command::<config::Print>(),

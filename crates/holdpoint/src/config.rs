@@ -33,7 +33,11 @@ pub(crate) struct Settings {
     pub(crate) structured: Structured,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) allow_origin: Vec<String>,
+    pub(crate) allow_user: Vec<String>,
+    pub(crate) share_with_users: bool,
+    /// As given, or what `token_file` holds.
     pub(crate) token: Option<String>,
+    pub(crate) token_file: Option<PathBuf>,
     pub(crate) log_level: Option<String>,
     pub(crate) secrets: Own,
     pub(crate) url: Option<String>,
@@ -179,6 +183,14 @@ impl Config {
     }
 }
 
+impl Settings {
+    /// With the token, wherever it lies; for who sends it or asks for it.
+    pub(crate) fn with_token(mut self) -> anyhow::Result<Settings> {
+        files::take_token(&mut self)?;
+        Ok(self)
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         let mut settings = Settings {
@@ -193,7 +205,10 @@ impl Default for Settings {
             structured: Structured::default(),
             tool_timeout: None,
             allow_origin: Vec::new(),
+            allow_user: Vec::new(),
+            share_with_users: false,
             token: None,
+            token_file: None,
             log_level: None,
             secrets: Own::default(),
             url: None,

@@ -13,6 +13,7 @@ mod delivery;
 mod heap;
 mod home;
 mod http;
+mod key;
 mod mcp;
 mod out;
 mod root;

@@ -5,7 +5,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -229,6 +230,9 @@ fn put(path: &Path, data: &[u8]) -> io::Result<()> {
         folders.recursive(true).create(folder)?;
     }
     let part = path.with_extension(format!("{}.part", std::process::id()));
-    fs::write(&part, data)?;
+    let mut file = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    file.write(true).create(true).truncate(true).open(&part)?.write_all(data)?;
     fs::rename(&part, path)
 }

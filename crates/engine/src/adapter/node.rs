@@ -22,7 +22,7 @@ use self::{
     children::{Announcements, Child},
     command::What,
 };
-use super::{Adapter, Around, Connected, Started, has_ending};
+use super::{Adapter, Around, Connected, Started, has_ending, own};
 use crate::{
     attach::Attach,
     backend::cdp::{self, AtEntry, Began, FirstLine, Setup, Subject},
@@ -170,6 +170,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         });
     }
     let url = found(&mut program, announced, &what.node).await?;
+    own::listens(&url, program.root())?;
     let entry = if launch.stop_on_entry { AtEntry::Told } else { AtEntry::Silent };
     let subject =
         Subject { name: "main".to_owned(), pid: None, script: launch.program.clone(), entry };
@@ -194,18 +195,17 @@ fn spec(launch: &Launch, what: &What, announcements: &Announcements) -> Spec {
     let mut env: std::collections::BTreeMap<String, Option<String>> =
         launch.env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
     let ours = std::env::var("NODE_OPTIONS").ok();
-    let mut given = launch.env.get("NODE_OPTIONS").cloned().or(ours);
-    if what.is_runner {
-        // With it the runner knows of a debugger: one process at a time, and what the inspectors of its
-        // children say is not taken for the tests' own output.
-        let known = given.map(|it| it + " ").unwrap_or_default();
-        given = Some(known + "--inspect-publish-uid=http");
-    } else {
+    let known = launch.env.get("NODE_OPTIONS").cloned().or(ours);
+    // The secret part of an inspector's address is told to us and to nobody who asks its port. With the word in it a
+    // test runner knows of a debugger, too: one process at a time, and what the inspectors of its children say is not
+    // taken for the tests' own output.
+    let given = known.map(|it| it + " ").unwrap_or_default() + "--inspect-publish-uid=stderr";
+    if !what.is_runner {
         args.push("--inspect-brk=127.0.0.1:0".into());
         env.insert(children::FOUND.to_owned(), Some("1".to_owned()));
     }
     args.extend(what.words.iter().cloned());
-    env.extend(announcements.env(given.as_deref()).map(|(name, value)| (name, Some(value))));
+    env.extend(announcements.env(Some(&given)).map(|(name, value)| (name, Some(value))));
     Spec { program: what.node.clone(), args, cwd: launch.cwd.clone(), env }
 }
 
@@ -310,6 +310,10 @@ async fn take_child(child: Child, setup: Setup) {
         script: None,
         entry: AtEntry::LetIn,
     };
+    // Only this user can write into the pipe; the address is the child's own all the same.
+    if let Err(failure) = own::listens(&child.url, Some(child.pid)) {
+        return tracing::warn!(%failure, "a child process could not be debugged");
+    }
     match cdp::connect(&child.url, setup, subject).await {
         Ok((connected, _)) => {
             // The session may have ended first.

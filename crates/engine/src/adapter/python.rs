@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{debugpy::Debugger, interpreter::Interpreter};
-use super::{Adapter, Around, Connected, Runtime, Started, has_ending, one_of};
+use super::{Adapter, Around, Connected, Runtime, Started, has_ending, one_of, own};
 use crate::{
     attach::Attach,
     backend::{
@@ -190,11 +190,12 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let words = debugger.words(&around.home)?;
     let spec = spec(launch, &what, &interpreter, words, port);
     let mut program = Program::start(&around.guard, &spec)?;
+    let root = program.root();
     let first = tokio::select! {
-        accepted = tokio::time::timeout(limits::CONNECT, listener.accept()) => accepted,
+        accepted = tokio::time::timeout(limits::CONNECT, own::accept(&listener, root)) => accepted,
         exit = program.wait() => return Err(died(&mut program, exit, &interpreter).await),
     };
-    let (stream, _) = first
+    let stream = first
         .map_err(|_| {
             Failure::new(Code::LaunchFailed, "the program did not connect to the debugger")
         })?
@@ -210,7 +211,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let (sender, targets) = mpsc::channel(limits::TARGETS);
     sender.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
-    tokio::spawn(accept_children(listener, launch.clone(), around, sender));
+    tokio::spawn(accept_children(listener, root, launch.clone(), around, sender));
     let version = Some(interpreter.version());
     let Interpreter { path, why, .. } = interpreter;
     Ok(Started {
@@ -226,6 +227,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
 /// Python children dial the same port by themselves, one connection each.
 async fn accept_children(
     listener: TcpListener,
+    root: Option<u32>,
     launch: Launch,
     around: Around,
     sender: mpsc::Sender<Connected>,
@@ -234,8 +236,8 @@ async fn accept_children(
     let mut greetings = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { return };
+            accepted = own::accept(&listener, root) => {
+                let Ok(stream) = accepted else { return };
                 let (launch, around, sender) = (launch.clone(), around.clone(), sender.clone());
                 greetings.spawn(async move { greet(stream, &launch, &around, sender).await });
             }

@@ -124,7 +124,7 @@ impl Decision {
             Word::Skip => Action::Skip(Fake {
                 value: self.fake_result.clone(),
                 data: self.fake_result_data.clone(),
-                format: call.format,
+                format: told_in(call),
             }),
             Word::Raise => Action::Raise {
                 exception: self.exception.clone(),
@@ -156,7 +156,7 @@ impl Decision {
 
     fn args(&self, call: &Call, values: &Values) -> Vec<Handed> {
         match &self.modified_args {
-            Some(args) => args.iter().map(|value| handed(value, call.format)).collect(),
+            Some(args) => args.iter().map(|value| handed(value, told_in(call))).collect(),
             None => call.args.iter().map(|given| own(call, given, values)).collect(),
         }
     }
@@ -165,7 +165,7 @@ impl Decision {
         match &self.modified_kwargs {
             Some(named) => {
                 let named = named.iter();
-                named.map(|(name, value)| (name.clone(), handed(value, call.format))).collect()
+                named.map(|(name, value)| (name.clone(), handed(value, told_in(call)))).collect()
             }
             None => {
                 let named = call.kwargs.iter();
@@ -178,6 +178,13 @@ impl Decision {
     pub(super) fn needs_values(&self, call: &Call) -> bool {
         call.format == Format::Json && self.word() == Some(Word::Modify)
     }
+}
+
+/// What whoever decides wrote was JSON. A client of ours takes it as it is, whatever its own values are; others take only
+/// what they asked for. So nothing that would be executed goes to an app for a value that is plain.
+fn told_in(call: &Call) -> Format {
+    let is_ours = call.origin.client.as_deref().is_some_and(|it| it.starts_with("holdpoint"));
+    if is_ours { Format::Json } else { call.format }
 }
 
 /// A value of whoever decides; what has a `cid` already is passed on as it is.

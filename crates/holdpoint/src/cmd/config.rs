@@ -14,7 +14,8 @@ use crate::{
 ///
 /// Defaults give way to `config.toml` in the home folder (`$HOLDPOINT_HOME`, else `~/.holdpoint`), that to
 /// `.holdpoint/config.toml` of the project in this folder, that to the environment, that to arguments.
-/// What would open a door is not taken from a project: host, token, allow_origin, url, db, dap_log.
+/// What would open a door is not taken from a project: host, token, token_file, allow_origin, allow_user,
+/// share_with_users, url, db, dap_log.
 #[derive(clap::Parser)]
 pub(crate) struct Print {
     /// As JSON
@@ -36,7 +37,10 @@ impl Command for Print {
         "structured",
         "tool-timeout",
         "allow-origin",
+        "allow-user",
+        "share-with-users",
         "token",
+        "token-file",
         "log-level",
         "url",
     ];

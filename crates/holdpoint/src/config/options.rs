@@ -118,11 +118,31 @@ pub(crate) const OPTIONS: &[Opt] = &[
         set: |to, given| put(&mut to.allow_origin, given.iter().map(|it| origin(it)).collect()),
         ..PLAIN
     },
+    // Whoever is named could run code here.
+    Opt {
+        name: "allow-user",
+        env: "HOLDPOINT_ALLOW_USER",
+        about: "Let this user of the machine connect besides you and root, such as an app that runs as `www-data`; \
+                may be repeated",
+        kind: OptionKind::List("NAME"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.allow_user, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "share-with-users",
+        env: "HOLDPOINT_SHARE_WITH_USERS",
+        about: "Let every user of the machine connect; each of them can run code as you",
+        from_workspace: false,
+        set: |to, given| put(&mut to.share_with_users, one(given).and_then(flag)),
+        ..PLAIN
+    },
     // One that everybody can read in a repository is none.
     Opt {
         name: "token",
         env: "HOLDPOINT_TOKEN",
-        about: "The bearer token that HTTP requests carry",
+        about: "The bearer token that HTTP requests carry; everybody can read it in a command line, so rather \
+                --token-file or the environment",
         kind: OptionKind::Text("TOKEN"),
         is_secret: true,
         from_workspace: false,
@@ -142,7 +162,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "secret-name",
         env: "HOLDPOINT_SECRET_NAME",
         about: "A name whose values are secret besides those that are known; may be repeated",
-        kind: Kind::List("NAME"),
+        kind: OptionKind::List("NAME"),
         set: |to, given| put(&mut to.secrets.names, Ok(given.to_vec())),
         ..PLAIN
     },
@@ -150,9 +170,18 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "plain-name",
         env: "HOLDPOINT_PLAIN_NAME",
         about: "A name whose values are no secrets, whatever it sounds like; may be repeated",
-        kind: Kind::List("NAME"),
+        kind: OptionKind::List("NAME"),
         from_workspace: false,
         set: |to, given| put(&mut to.secrets.plain, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "token-file",
+        env: "HOLDPOINT_TOKEN_FILE",
+        about: "The file that holds the token",
+        kind: OptionKind::Path("FILE"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.token_file, one(given).map(PathBuf::from).map(Some)),
         ..PLAIN
     },
     Opt {
@@ -256,7 +285,20 @@ mod tests {
     fn a_workspace_opens_no_door() {
         let own: Vec<&str> =
             OPTIONS.iter().filter(|it| !it.from_workspace).map(|it| it.name).collect();
-        assert_eq!(own, ["host", "db", "dap-log", "allow-origin", "token", "url"]);
+        let expected = [
+            "host",
+            "db",
+            "dap-log",
+            "allow-origin",
+            "allow-user",
+            "share-with-users",
+            "token",
+            "show-secrets",
+            "plain-name",
+            "token-file",
+            "url",
+        ];
+        assert_eq!(own, expected);
         for option in OPTIONS {
             let is_path = matches!(option.kind, OptionKind::Path(_));
             assert!(!(option.from_workspace && (is_path || option.is_secret)), "{}", option.name);

@@ -7,6 +7,9 @@ pub(crate) mod lanes;
 pub(crate) mod listen;
 pub(crate) mod port_file;
 
+pub(crate) mod pages;
+pub(crate) mod users;
+
 mod gate;
 mod places;
 
@@ -14,14 +17,15 @@ use axum::{Router, middleware};
 use holdpoint_engine::limits;
 use tower_http::limit::RequestBodyLimitLayer;
 
-pub(crate) use self::gate::Gate;
+pub(crate) use self::gate::{Gate, Rules};
 use super::endpoints;
 use crate::{
     app::App,
     mcp::{self, sse},
 };
 
-fn router(app: App, gate: Gate, with_sse: bool) -> Router {
+/// What the gate let in.
+fn router(app: App, gate: &Gate, with_sse: bool) -> Router {
     let mut transports = Router::new().route_service("/mcp", mcp::http::service(&app)).route_layer(
         middleware::from_fn_with_state(mcp::http::Open::default(), mcp::http::lenient),
     );
@@ -34,6 +38,4 @@ fn router(app: App, gate: Gate, with_sse: bool) -> Router {
         // Endpoints bound their bodies where they read them: one about a call is never cut off.
         .merge(endpoints::router(app))
         .layer(cors)
-        // Outermost: nothing is done for a request that should not be here.
-        .layer(middleware::from_fn_with_state(gate, gate::check))
 }

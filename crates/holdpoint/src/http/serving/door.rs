@@ -21,13 +21,18 @@ use hyper::{body::Incoming, service::Service};
 use tower::Service as _;
 
 use super::{
-    Gate, gate,
+    Gate,
     places::{Busy, Place},
     router,
+    users::Caller,
 };
 use crate::{
     app::App,
-    http::endpoints::{body::Sent, calls},
+    http::endpoints::{
+        body::Sent,
+        calls,
+        proof::{self, Proves},
+    },
 };
 
 /// One for all connections.
@@ -46,7 +51,7 @@ impl Door {
     }
 
     fn router(&self) -> Router {
-        let make = || router(self.app.clone(), self.gate.clone(), self.with_sse);
+        let make = || router(self.app.clone(), &self.gate, self.with_sse);
         self.router.get_or_init(make).clone()
     }
 }
@@ -55,6 +60,7 @@ impl Door {
 pub(super) struct Visitor {
     pub(super) door: Arc<Door>,
     pub(super) place: Arc<Place>,
+    pub(super) caller: Caller,
 }
 
 impl Service<hyper::Request<Incoming>> for Visitor {
@@ -64,14 +70,22 @@ impl Service<hyper::Request<Incoming>> for Visitor {
 
     fn call(&self, request: hyper::Request<Incoming>) -> Self::Future {
         let busy = Busy::new(Arc::clone(&self.place));
+        let mut request = request.map(Body::new);
+        // Before anything else looks at it: nothing is done for a request that should not be here.
+        if let Some(refused) = self.door.gate.refused(&self.caller, &request) {
+            return Box::pin(async move { Ok(busy.until_made(refused)) });
+        }
         self.door.app.activity.touch();
-        let request = request.map(Body::new);
         if let Some(about) = AboutCall::of(&request) {
             let door = Arc::clone(&self.door);
             return Box::pin(async move {
                 let response = about.answer(&door, request).await;
                 Ok(busy.until_made(response))
             });
+        }
+        if request.uri().path() == proof::PATH {
+            let proof = Proves { key: self.door.gate.key().cloned(), address: self.caller.local };
+            request.extensions_mut().insert(proof);
         }
         let answer = self.door.router().call(request);
         Box::pin(async move { Ok(busy.until_made(answer.await?)) })
@@ -98,9 +112,6 @@ impl AboutCall {
     }
 
     async fn answer(self, door: &Door, request: Request) -> Response {
-        if let Some(refused) = gate::refused(&door.gate, &request) {
-            return refused;
-        }
         let app = door.app.clone();
         let sent = match Sent::from_request(request, &app).await {
             Ok(sent) => sent,
@@ -120,7 +131,7 @@ mod tests {
     use holdpoint_engine::secrets::Secrets;
 
     use super::*;
-    use crate::catalogue::Catalogue;
+    use crate::{catalogue::Catalogue, http::serving::Rules};
 
     /// Each request carries the room for its answer, which was 11 kB before rare ways had their own.
     #[tokio::test]
@@ -133,7 +144,7 @@ mod tests {
             Some(Path::new(":memory:")),
             Secrets::default(),
         );
-        let door = Door::new(app, Gate::new(Vec::new(), None), false);
+        let door = Door::new(app, Gate::new(Rules::default()), false);
         for about in [AboutCall::Start, AboutCall::Complete] {
             let answer = about.answer(&door, Request::new(Body::empty()));
             assert!(size_of_val(&answer) < 2_048, "{}", size_of_val(&answer));

@@ -1,7 +1,7 @@
 //! The port, written where clients look for it, and taken away at exit if it is still ours.
 
 use std::{
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -18,7 +18,7 @@ impl PortFiles {
     pub(crate) fn write(port: u16) -> PortFiles {
         let mut written = Vec::new();
         for path in places() {
-            match write(&path, port) {
+            match home::put(&path, &port.to_string()) {
                 Ok(()) => written.push(path),
                 Err(error) => {
                     tracing::warn!(path = %path.display(), %error, "the port file was not written");
@@ -57,14 +57,4 @@ fn places() -> Vec<PathBuf> {
             folder.is_dir().then(|| folder.join("port"))
         });
     home::port_file().into_iter().chain(theirs).collect()
-}
-
-/// Whole or not at all: a reader never sees half a number.
-fn write(path: &Path, port: u16) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let fresh = path.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&fresh, port.to_string())?;
-    fs::rename(&fresh, path)
 }

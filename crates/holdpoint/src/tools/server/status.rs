@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
+    http::serving::users::{self, Stranger},
     tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
@@ -28,6 +29,9 @@ pub(crate) struct Report {
     client_list: Vec<ClientRow>,
     store: Store,
     http: Option<String>,
+    /// Users of this machine who tried to connect and may not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    turned_away: Vec<StrangerRow>,
     tools: usize,
     seq: Seq,
 }
@@ -38,6 +42,13 @@ struct ClientRow {
     name: String,
     transport: &'static str,
     protocol: String,
+}
+
+#[derive(Serialize)]
+struct StrangerRow {
+    user: String,
+    uid: u32,
+    connections: u64,
 }
 
 #[derive(Serialize)]
@@ -83,6 +94,7 @@ impl Report {
             client_list: rows.collect(),
             store: Store::of(app),
             http: app.base_url(),
+            turned_away: app.turned_away.all().into_iter().map(StrangerRow::of).collect(),
             tools: app.catalogue.tools().count(),
             seq: app.engine.log.head(),
         }
@@ -109,8 +121,21 @@ impl Report {
             text += &format!("\n  and {} more", self.clients - self.client_list.len());
         }
         text += &format!("\nstore: {}, {}", self.store.state, self.store.detail);
+        for StrangerRow { user, uid, connections } in &self.turned_away {
+            text += &format!(
+                "\nrefused: {connections} connections of user {user} (uid {uid}); a server started with \
+                 `--allow-user {user}` lets them in"
+            );
+        }
         text += &format!("\npage: {}", self.http.as_deref().unwrap_or("HTTP is not listening"));
         text
+    }
+}
+
+impl StrangerRow {
+    fn of(stranger: Stranger) -> StrangerRow {
+        let Stranger { uid, connections } = stranger;
+        StrangerRow { user: users::name(uid), uid, connections }
     }
 }
 
