@@ -137,16 +137,26 @@ mod tests {
 
     #[track_caller]
     fn check(token: Option<&str>, headers: &[(&str, &str)], expected: Option<u16>) {
+        check_at("/api/events", token, headers, expected);
+    }
+
+    #[track_caller]
+    fn check_at(
+        uri: &'static str,
+        token: Option<&str>,
+        headers: &[(&str, &str)],
+        expected: Option<u16>,
+    ) {
         let gate = Gate::new(vec!["https://ok.example".into()], token.map(str::to_owned));
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(
                 axum::http::HeaderName::from_bytes(name.as_bytes()).unwrap(),
-                value.parse().unwrap(),
+                HeaderValue::from_bytes(value.as_bytes()).unwrap(),
             );
         }
-        let refusal = gate.refusal(&Uri::from_static("/api/events"), &map);
-        assert_eq!(refusal.map(|(status, _)| status.as_u16()), expected, "{headers:?}");
+        let refusal = gate.refusal(&Uri::from_static(uri), &map);
+        assert_eq!(refusal.map(|(status, _)| status.as_u16()), expected, "{uri} {headers:?}");
     }
 
     #[test]
@@ -164,6 +174,30 @@ mod tests {
         check(None, &[], Some(403));
     }
 
+    /// What looks like us at its beginning or its end, and addresses that are not this machine's own.
+    #[test]
+    fn a_name_that_resembles_ours_is_refused() {
+        let hosts = [
+            "127.0.0.1:80@evil.example",
+            "evil-localhost",
+            "evil.localhost:5174",
+            "0.0.0.0:5174",
+            "10.0.0.7:5174",
+            "[2001:db8::1]:5174",
+            "é",
+        ];
+        for host in hosts {
+            check(None, &[("host", host)], Some(403));
+        }
+    }
+
+    /// HTTP/2 and proxies name the host in the request itself.
+    #[test]
+    fn without_a_header_the_name_in_the_request_counts() {
+        check_at("http://localhost:5174/api/events", None, &[], None);
+        check_at("http://evil.example/api/events", None, &[], Some(403));
+    }
+
     #[test]
     fn only_trusted_pages_may_ask() {
         let at = |origin| [("host", "localhost"), ("origin", origin)];
@@ -175,6 +209,8 @@ mod tests {
         check(None, &at("http://localhost.evil.example"), Some(403));
         check(None, &at("null"), Some(403));
         check(None, &at("file://localhost"), Some(403));
+        check(None, &at("http://10.0.0.7:3000"), Some(403));
+        check(None, &at("é"), Some(403));
     }
 
     #[test]
@@ -191,6 +227,27 @@ mod tests {
         );
         let page = ("origin", "https://evil.example");
         check(Some("secret"), &[("host", "localhost"), bearer, page], Some(403));
+    }
+
+    #[test]
+    fn only_the_whole_token_is_the_token() {
+        for given in ["Bearer ", "Bearer s", "Bearer secre", "Bearer secrets", "Bearer xecret"] {
+            check(Some("secret"), &[("host", "localhost"), ("authorization", given)], Some(401));
+        }
+        for given in ["secret", "bearer secret", "Basic secret", "Bearer Bearer secret", "é"] {
+            check(Some("secret"), &[("host", "localhost"), ("authorization", given)], Some(401));
+        }
+    }
+
+    #[test]
+    fn a_monitor_needs_no_token_and_nobody_else_does_as_it_does() {
+        let headers = [("host", "localhost")];
+        check_at("/healthz", Some("secret"), &headers, None);
+        check_at("/healthz?verbose", Some("secret"), &headers, None);
+        for path in ["/healthz/", "/healthz/../api/events", "/healthzz", "//healthz"] {
+            check_at(path, Some("secret"), &headers, Some(401));
+        }
+        check_at("/healthz", Some("secret"), &[("host", "evil.example")], Some(403));
     }
 
     proptest::proptest! {
