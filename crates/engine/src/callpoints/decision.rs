@@ -271,6 +271,55 @@ mod tests {
         check(Moment::Before, &kwargs, Some(action));
     }
 
+    /// A change of named arguments alone is one too, whether or not an action is named.
+    #[test]
+    fn a_change_is_one_without_the_word() {
+        let named = Map::from_iter([("k".to_owned(), json!(5))]);
+        for action in [None, Some(String::new()), Some("continue".to_owned())] {
+            let modified_kwargs = Some(named.clone());
+            let wish = Decision { action, modified_kwargs, ..Decision::default() };
+            let new = Handed::New { value: json!(5), format: Format::Dill };
+            let kwargs = vec![("k".to_owned(), new)];
+            let action = Action::Modify { args: vec![own_value(b"one")], kwargs };
+            check(Moment::Before, &wish, Some(action));
+            assert!(wish.changes());
+        }
+    }
+
+    #[test]
+    fn whether_it_asks_for_more_than_to_go_on() {
+        assert!(!Decision::default().changes() && !wish("continue").changes());
+        assert!(!wish("explode").changes());
+        for action in ["modify", "skip", "raise"] {
+            assert!(wish(action).changes(), "{action}");
+        }
+        let replace = Decision { replacement_function: Some("f".into()), ..Decision::default() };
+        assert!(replace.changes());
+    }
+
+    /// A Python app finds its object by the CID; one of JavaScript gets the data back.
+    #[test]
+    fn own_values_go_back_to_javascript_alone() {
+        let kept = holdpoint_store::Value {
+            cid: cid_of(b"two"),
+            format: "json".to_owned(),
+            size: 3,
+            pretty: None,
+            data: Some(b"two".to_vec()),
+        };
+        let values = Values::from_iter([(kept.cid, kept)]);
+        let change = Decision { modified_args: Some(Vec::new()), ..wish("modify") };
+        for (format, expected) in [(Format::Json, Some("two".to_owned())), (Format::Dill, None)] {
+            let call = call(format);
+            assert_eq!(change.needs_values(&call), format == Format::Json);
+            assert!(!wish("skip").needs_values(&call));
+            let action = change.action(&call, Moment::Before, &values);
+            let Some(Action::Modify { kwargs, .. }) = action else { panic!("{action:?}") };
+            let [(_, Handed::Own { data, .. })] = &kwargs[..] else { panic!("{kwargs:?}") };
+            assert_eq!(*data, expected);
+        }
+    }
+
     #[test]
     fn a_function_wins_over_the_action() {
         let replace = Decision { replacement_function: Some("other".into()), ..wish("skip") };

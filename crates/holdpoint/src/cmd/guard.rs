@@ -3,6 +3,9 @@
 //!
 //! The program has the guard's stdin, stdout and stderr, and the guard ends as the program ended.
 
+#[cfg(target_os = "linux")]
+mod tree;
+
 use std::{
     ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitCode, time::Duration,
 };
@@ -126,44 +129,14 @@ async fn kill_tree(group: Option<Pid>) {
 /// Every living process below us, by the parents that /proc names.
 #[cfg(target_os = "linux")]
 fn descendants() -> Vec<Pid> {
-    let mut parents = std::collections::BTreeMap::new();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
-        if let Some(origin) = origin(pid) {
-            parents.insert(pid, origin);
-        }
-    }
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let origins = pids.filter_map(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some((pid, tree::Origin::parse(&stat)?))
+    });
     let me = rustix::process::getpid().as_raw_nonzero().get();
-    let is_ours = |mut pid: i32| {
-        while let Some(Origin { parent, .. }) = parents.get(&pid) {
-            if *parent == me {
-                return true;
-            }
-            pid = *parent;
-        }
-        false
-    };
-    let living = parents.iter().filter(|(_, origin)| origin.is_living).map(|(pid, _)| *pid);
-    living.filter(|pid| is_ours(*pid)).filter_map(Pid::from_raw).collect()
-}
-
-/// A zombie has children as long as one of its threads lives: they lead to us through it.
-#[cfg(target_os = "linux")]
-struct Origin {
-    parent: i32,
-    is_living: bool,
-}
-
-/// From `pid (name) state parent …`.
-#[cfg(target_os = "linux")]
-fn origin(pid: i32) -> Option<Origin> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, also brackets.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    Some(Origin { parent, is_living: state != "Z" && state != "X" })
+    tree::below(me, &origins.collect()).into_iter().filter_map(Pid::from_raw).collect()
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -53,7 +53,7 @@ fn no_answer_has_it() {
     let stopped = debug.launch(&file, with_env(&file)).text;
     assert!(stopped.contains("password = '‹secret str, 17 characters, #"), "{stopped}");
     assert!(stopped.contains("token_count = 12"), "{stopped}");
-    let mark = stopped.split_once('#').unwrap().1.split_once('›').unwrap().0.to_owned();
+    let mark = stopped.split_once("characters, #").unwrap().1.split_once('›').unwrap().0.to_owned();
     let mut all = vec![stopped];
     for expression in [
         "password",
@@ -99,7 +99,7 @@ fn around(text: &str) -> &str {
 fn no_hit_of_a_tracepoint_has_it() {
     let (mut debug, _folder, file) = debugged(&[]);
     let place =
-        json!({ "file": file, "line": line(&file, "end"), "template": "{password} of {name}" });
+        json!({ "file": file, "line": line(&file, "end"), "log_message": "{password} of {name}" });
     debug.ok("tracepoint_set", place);
     let env = json!({ "env": { "DB_PASSWORD": SECRET }, "stop_on_entry": false });
     debug.launch(&file, env);
