@@ -14,7 +14,7 @@ use std::{
 
 use tokio::{
     io::AsyncRead,
-    process::{Child, ChildStdin, ChildStdout, Command},
+    process::{Child, ChildStdin, Command},
 };
 
 use crate::failure::{Code, Failure};
@@ -62,8 +62,9 @@ enum Role {
 /// What an adapter leaves in here is read for the session.
 pub struct Pipes {
     pub stdin: Option<ChildStdin>,
-    pub stdout: Option<ChildStdout>,
     /// The program's own; an adapter may put itself in between to take out what its debugger says there.
+    pub stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    /// As much.
     pub stderr: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// What a debug server says of itself.
     pub debugger: Option<Box<dyn AsyncRead + Send + Unpin>>,
@@ -122,7 +123,7 @@ impl Program {
         })?;
         let pipes = Pipes {
             stdin: guard.stdin.take(),
-            stdout: guard.stdout.take(),
+            stdout: guard.stdout.take().map(|pipe| Box::new(pipe) as Box<_>),
             stderr: guard.stderr.take().map(|pipe| Box::new(pipe) as Box<_>),
             debugger: None,
         };

@@ -152,6 +152,9 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         attached: None,
     };
     if what.is_runner {
+        // What the processes that it starts say, it tells as its own.
+        let stdout = program.pipes.stdout.take();
+        program.pipes.stdout = stdout.map(|it| chatter::without(it).0);
         // The runner itself has no line of the user's.
         if launch.stop_on_entry {
             setup.first_line.expect();
