@@ -300,7 +300,7 @@ mod tests {
     /// A Python app finds its object by the CID; one of JavaScript gets the data back.
     #[test]
     fn own_values_go_back_to_javascript_alone() {
-        let kept = holdpoint_store::Value {
+        let kept = holdpoint_store::ValueRow {
             cid: cid_of(b"two"),
             format: "json".to_owned(),
             size: 3,
