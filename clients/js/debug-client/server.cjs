@@ -132,7 +132,11 @@ function reason(error) {
 }
 
 // Whether it is another user's, who may not evaluate anything here.
-const isStrange = () => node?.isStrange(address()) ?? false;
+function isStrange() {
+  const is = node?.isStrange(address()) ?? false;
+  if (is) say("stranger", `${address()} is another user's; you named it, so calls are sent to it, but it can evaluate nothing here`);
+  return is;
+}
 
 const mayAsk = () => clock() >= quietUntil;
 

@@ -257,6 +257,25 @@ mod tests {
         }
     }
 
+    /// It reads both, and reading a pickle is executing it.
+    #[test]
+    fn a_client_of_ours_is_told_json() {
+        let mut ours = call(Format::Dill);
+        ours.origin.client = Some("holdpoint-python/0.1.0".to_owned());
+        let skip = Decision { fake_result: Some(json!(5)), ..wish("skip") };
+        let fake = Fake { value: Some(json!(5)), data: None, format: Format::Json };
+        let action = skip.action(&ours, Moment::Before, &Values::new());
+        assert_eq!(action, Some(Action::Skip(fake)));
+        let args = Decision { modified_args: Some(vec![json!(5)]), ..wish("modify") };
+        let Some(Action::Modify { args, kwargs }) =
+            args.action(&ours, Moment::Before, &Values::new())
+        else {
+            panic!("it modifies");
+        };
+        assert_eq!(args, [Handed::New { value: json!(5), format: Format::Json }]);
+        assert_eq!(kwargs, [("k".to_owned(), own_value(b"two"))]);
+    }
+
     #[test]
     fn half_a_change_keeps_the_other_half() {
         let args = Decision { modified_args: Some(vec![json!(5)]), ..wish("continue") };
