@@ -78,7 +78,7 @@ fn no_answer_has_it() {
     ] {
         all.push(debug.ok(tool, arguments).text);
     }
-    let failing = json!({ "env": { "DB_PASSWORD": SECRET, "FAIL": "1" }, "hits": 1 });
+    let failing = json!({ "env": { "DB_PASSWORD": SECRET, "FAIL": "1" } });
     all.push(debug.ok("debug_probe", debug.with_program(&file, failing)).text);
     all.push(debug.go().text);
     let everything = all.join("\n");
