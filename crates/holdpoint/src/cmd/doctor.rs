@@ -10,6 +10,7 @@ mod network;
 mod ourselves;
 mod port_owner;
 mod process;
+mod store;
 
 use std::{io::Write, process::ExitCode};
 
@@ -44,6 +45,7 @@ const CHECKS: &[Check] = &[
     Check { is_needed: false, look: ourselves::binary },
     Check { is_needed: true, look: ourselves::home_folder },
     Check { is_needed: false, look: network::running_server },
+    Check { is_needed: false, look: store::store },
     Check { is_needed: true, look: network::port },
     Check { is_needed: false, look: network::ipv6_loopback },
     Check { is_needed: false, look: languages::python },

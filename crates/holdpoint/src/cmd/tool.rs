@@ -148,7 +148,9 @@ async fn find(url: Option<&str>, here: &Path, idle: Duration) -> anyhow::Result<
         let bare = url.trim_end_matches('/').trim_end_matches("/mcp");
         return Ok(Destination { url: bare.to_owned(), folder: None });
     }
-    let running = servers::running();
+    let mut running = servers::running();
+    // One that was stopped, or hangs, is entered still.
+    running.retain(Server::answers);
     let known = servers::choose(&running, here, &servers::project(here)).cloned();
     let server = match (known, unentered(&running)) {
         (Some(server), _) => server,

@@ -65,5 +65,6 @@ mod tracepoints_endless;
 mod tracepoints_programs;
 mod truth;
 mod truth_launch;
+mod two_servers;
 mod unanswering;
 mod wait;
