@@ -51,7 +51,7 @@ use crate::{
     calls::{call::Call, clock, verdict::Verdict},
     limits,
     log::Log,
-    records::{Records, recorder::Recorder},
+    records::{Records, Unkept, recorder::Recorder},
     repl::Repl,
 };
 
@@ -94,6 +94,8 @@ struct Live {
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
+    /// The recorder's losses when `known` was last true.
+    losses: u64,
 }
 
 /// An app that was heard of.
@@ -159,7 +161,7 @@ impl Callpoints {
             Default::default()
         });
         let live = Live { config: Config::restore(kept), ..Live::default() };
-        let recorder = Recorder::start(Arc::clone(&store));
+        let recorder = Recorder::start(Arc::clone(&store), Arc::clone(&log));
         let callpoints = Arc::new(Callpoints {
             live: Mutex::new(live),
             version: watch::Sender::new(1),
@@ -248,9 +250,21 @@ impl Callpoints {
         self.live().flights.calls.len()
     }
 
+    /// Calls that apps were told are taken, and that are not in the store.
+    pub fn unkept(&self) -> Unkept {
+        self.recorder.unkept()
+    }
+
     fn live(&self) -> MutexGuard<'_, Live> {
         // Every change is whole between statements; a panic elsewhere does not spoil it.
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let losses = self.recorder.losses();
+        if live.losses != losses {
+            live.losses = losses;
+            // Any of them may have been among what was lost: the store is asked, and then the app.
+            live.known = live.known.emptied();
+        }
+        live
     }
 }
 

@@ -55,6 +55,20 @@ pub enum Change {
     DefaultBehavior(String),
 }
 
+impl Change {
+    /// Bytes of its texts.
+    pub fn bytes(&self) -> usize {
+        let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match self {
+            Change::Callpoint(it) => {
+                it.name.len() + it.before.len() + it.after.len() + of(&it.replacement)
+            }
+            Change::Removed(text) | Change::DefaultBehavior(text) => text.len(),
+            Change::Function(it) => it.name.len() + of(&it.signature) + of(&it.metadata),
+        }
+    }
+}
+
 /// What an earlier server left about functions.
 #[derive(Debug, Default)]
 pub struct Kept {

@@ -138,10 +138,10 @@ impl Callpoints {
     async fn missing_of(&self, records: &[Record]) -> Vec<String> {
         let mut open: HashSet<Cid> = HashSet::new();
         {
-            let mut live = self.live();
+            let live = self.live();
             let now = era(clock::now());
             for cid in records.iter().flat_map(Record::refs).filter_map(|it| Cid::parse(&it.cid)) {
-                if live.known.using(&cid, now).is_none() {
+                if !live.known.is_fresh(&cid, now) {
                     open.insert(cid);
                 }
             }

@@ -27,6 +27,7 @@ pub enum Kind {
     CallCompleted,
     CallsCompleted,
     CallsDropped,
+    CallsLost,
     CallpointChanged,
     FunctionRegistered,
 }
@@ -68,6 +69,7 @@ impl Kind {
         Kind::CallCompleted,
         Kind::CallsCompleted,
         Kind::CallsDropped,
+        Kind::CallsLost,
         Kind::CallpointChanged,
         Kind::FunctionRegistered,
     ];
@@ -106,6 +108,7 @@ impl Kind {
             Kind::CallCompleted => "call_completed",
             Kind::CallsCompleted => "calls_completed",
             Kind::CallsDropped => "calls_dropped",
+            Kind::CallsLost => "calls_lost",
             Kind::CallpointChanged => "callpoint_changed",
             Kind::FunctionRegistered => "function_registered",
         }
@@ -181,7 +184,7 @@ mod tests {
         ]
     }
 
-    fn calls() -> [Event; 8] {
+    fn calls() -> [Event; 9] {
         let text = || "t".to_owned();
         [
             Event::CallPaused {
@@ -202,6 +205,7 @@ mod tests {
             Event::CallCompleted { call_id: text(), method_name: text(), status: text() },
             Event::CallsCompleted { calls: 1, failed: 0, last: text() },
             Event::CallsDropped { process: text(), calls: 1 },
+            Event::CallsLost { calls: 1, why: text() },
             Event::CallpointChanged { function_name: text(), change: "added", by: Actor::App },
             Event::FunctionRegistered { function_name: text() },
         ]

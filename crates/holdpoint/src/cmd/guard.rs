@@ -4,10 +4,14 @@
 //! The program has the guard's stdin, stdout and stderr, and the guard ends as the program ended.
 
 use std::{
-    ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitCode, time::Duration,
+    ffi::OsString,
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitCode, ExitStatus},
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail};
+use holdpoint_engine::process::{report::Writer, tree};
 use rustix::process::{Pid, Signal};
 use tokio::{
     process::Command,
@@ -27,6 +31,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Guard {
     #[arg(long)]
     parent: i32,
+    /// The parent's number of what is written down for it
+    #[arg(long)]
+    report: Option<i32>,
     #[arg(last = true)]
     command: Vec<OsString>,
 }
@@ -35,15 +42,16 @@ impl super::Command for Guard {
     const NAME: &'static str = "guard";
 
     fn run(self, _: Config) -> anyhow::Result<ExitCode> {
-        run(&self.command, self.parent)
+        let report = Writer::open(self.parent, self.report);
+        run(&self.command, self.parent, report)
     }
 }
 
-fn run(command: &[OsString], parent: i32) -> anyhow::Result<ExitCode> {
+fn run(command: &[OsString], parent: i32, mut report: Writer) -> anyhow::Result<ExitCode> {
     let [program, args @ ..] = command else { bail!("guard: no program") };
     adopt(parent)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let status = runtime.block_on(watch(program, args))?;
+    let status = runtime.block_on(watch(program, args, &mut report))?;
     match (status.code(), status.signal()) {
         (Some(code), _) => Ok(ExitCode::from(u8::try_from(code).unwrap_or(1))),
         (None, Some(signal)) => {
@@ -67,6 +75,8 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
             .context("guard: parent's death")?;
     }
+    // A session of our own: no terminal's signals, and what is below us is known by it.
+    rustix::process::setsid().context("guard: a session")?;
     // It may have died before we asked to be told.
     let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     if now != parent {
@@ -75,14 +85,17 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn watch(program: &OsString, args: &[OsString]) -> anyhow::Result<std::process::ExitStatus> {
+async fn watch(
+    program: &OsString,
+    args: &[OsString],
+    report: &mut Writer,
+) -> anyhow::Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut child = Command::new(program)
-        .args(args)
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
+    let mut command = Command::new(program);
+    command.args(args).process_group(0).kill_on_drop(true);
+    ends_with_us(&mut command);
+    let mut child =
+        command.spawn().with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let ended = tokio::select! {
         status = child.wait() => Some(status?),
@@ -91,15 +104,44 @@ async fn watch(program: &OsString, args: &[OsString]) -> anyhow::Result<std::pro
     let gone = kill_tree(group);
     match ended {
         Some(status) => {
+            report.ended(status.into());
             gone.await;
             Ok(status)
         }
         None => {
             let (status, ()) = tokio::join!(child.wait(), gone);
-            Ok(status?)
+            let status = status?;
+            report.ended(status.into());
+            Ok(status)
         }
     }
 }
+
+/// Whoever kills us kills the program: it must not run on with nobody over it. What it started in turn is
+/// ended by our own parent.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "only the program itself can ask for it, between its fork and its start"
+)]
+fn ends_with_us(command: &mut Command) {
+    let guard = rustix::process::getpid();
+    let ask = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // We may have died before it asked.
+        match rustix::process::getppid() == Some(guard) {
+            true => Ok(()),
+            false => Err(std::io::ErrorKind::NotConnected.into()),
+        }
+    };
+    // SAFETY: two system calls, which neither allocate nor take a lock.
+    unsafe {
+        command.pre_exec(ask);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ends_with_us(_: &mut Command) {}
 
 /// Kills the program's group and, on Linux, everything that descends from us, until nothing is left.
 async fn kill_tree(group: Option<Pid>) {
@@ -109,7 +151,7 @@ async fn kill_tree(group: Option<Pid>) {
     }
     let gone = async {
         loop {
-            let left = descendants();
+            let left = tree::descendants();
             if left.is_empty() {
                 return;
             }
@@ -121,52 +163,4 @@ async fn kill_tree(group: Option<Pid>) {
         }
     };
     tokio::time::timeout(PATIENCE, gone).await.unwrap_or_default();
-}
-
-/// Every living process below us, by the parents that /proc names.
-#[cfg(target_os = "linux")]
-fn descendants() -> Vec<Pid> {
-    let mut parents = std::collections::BTreeMap::new();
-    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
-        if let Some(origin) = origin(pid) {
-            parents.insert(pid, origin);
-        }
-    }
-    let me = rustix::process::getpid().as_raw_nonzero().get();
-    let is_ours = |mut pid: i32| {
-        while let Some(Origin { parent, .. }) = parents.get(&pid) {
-            if *parent == me {
-                return true;
-            }
-            pid = *parent;
-        }
-        false
-    };
-    let living = parents.iter().filter(|(_, origin)| origin.is_living).map(|(pid, _)| *pid);
-    living.filter(|pid| is_ours(*pid)).filter_map(Pid::from_raw).collect()
-}
-
-/// A zombie has children as long as one of its threads lives: they lead to us through it.
-#[cfg(target_os = "linux")]
-struct Origin {
-    parent: i32,
-    is_living: bool,
-}
-
-/// From `pid (name) state parent …`.
-#[cfg(target_os = "linux")]
-fn origin(pid: i32) -> Option<Origin> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold anything, also brackets.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    Some(Origin { parent, is_living: state != "Z" && state != "X" })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn descendants() -> Vec<Pid> {
-    Vec::new()
 }

@@ -6,7 +6,9 @@ pub(crate) mod door;
 pub(crate) mod lanes;
 pub(crate) mod listen;
 pub(crate) mod port_file;
+pub(crate) mod stall;
 
+mod caught;
 mod gate;
 mod places;
 
@@ -22,9 +24,7 @@ use crate::{
 };
 
 fn router(app: App, gate: Gate, with_sse: bool) -> Router {
-    let mut transports = Router::new().route_service("/mcp", mcp::http::service(&app)).route_layer(
-        middleware::from_fn_with_state(mcp::http::Open::default(), mcp::http::lenient),
-    );
+    let mut transports = mcp::http::router(&app);
     if with_sse {
         transports = transports.merge(sse::router(app.clone()));
     }

@@ -62,7 +62,7 @@ impl Tool for GetCallRecords {
             ..Wanted::default()
         };
         let page = app.engine.callpoints().await.records.page(wanted).await;
-        let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
         let budget = boundary.asked_budget;
         let (calls, left_out) = match params.full {
             true => short::fit(page.calls.iter().map(call::record), budget),

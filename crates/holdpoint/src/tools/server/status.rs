@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
+    panics, stderr,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
@@ -27,6 +28,10 @@ pub(crate) struct Report {
     clients: usize,
     client_list: Vec<ClientRow>,
     store: Store,
+    /// Parts of the server that failed; each ended only what it was doing.
+    panics: u64,
+    /// Lines of the log that could not be written.
+    log_lines_dropped: u64,
     http: Option<String>,
     tools: usize,
     seq: Seq,
@@ -41,8 +46,8 @@ struct ClientRow {
 }
 
 #[derive(Serialize)]
-struct Store {
-    state: &'static str,
+pub(crate) struct Store {
+    pub(crate) state: &'static str,
     /// The file, or why there is none.
     detail: String,
 }
@@ -82,6 +87,8 @@ impl Report {
             clients: live.len(),
             client_list: rows.collect(),
             store: Store::of(app),
+            panics: panics::count(),
+            log_lines_dropped: stderr::dropped(),
             http: app.base_url(),
             tools: app.catalogue.tools().count(),
             seq: app.engine.log.head(),
@@ -109,23 +116,42 @@ impl Report {
             text += &format!("\n  and {} more", self.clients - self.client_list.len());
         }
         text += &format!("\nstore: {}, {}", self.store.state, self.store.detail);
+        if self.panics > 0 {
+            text += &format!("\npanics: {} (stderr says where; please report them)", self.panics);
+        }
+        if self.log_lines_dropped > 0 {
+            let lines = self.log_lines_dropped;
+            text += &format!("\n{lines} lines of the log were dropped: nobody reads stderr");
+        }
         text += &format!("\npage: {}", self.http.as_deref().unwrap_or("HTTP is not listening"));
         text
     }
 }
 
 impl Store {
-    fn of(app: &App) -> Store {
+    pub(crate) fn of(app: &App) -> Store {
         let Some(memory) = app.engine.opened() else {
             return Store {
                 state: "closed",
                 detail: "opened when a program is debugged or an app calls".to_owned(),
             };
         };
-        match (memory.trouble(), memory.path()) {
-            (Some(trouble), _) => Store { state: "failed", detail: trouble.to_owned() },
-            (None, Some(path)) => Store { state: "open", detail: path.display().to_string() },
-            (None, None) => Store { state: "open", detail: "in memory only".to_owned() },
-        }
+        let place = match memory.path() {
+            Some(path) => path.display().to_string(),
+            None => "in memory only".to_owned(),
+        };
+        let state = match (app.engine.store_trouble(), memory.is_open()) {
+            (Some(trouble), true) => {
+                return Store { state: "failing", detail: format!("{place}: {trouble}") };
+            }
+            (Some(trouble), false) => return Store { state: "failed", detail: trouble },
+            (None, _) => "open",
+        };
+        let lost = app.engine.opened_callpoints().map_or(0, |it| it.unkept().lost);
+        let lost = match lost {
+            0 => String::new(),
+            lost => format!(" ({lost} recorded calls were lost while it could not be written)"),
+        };
+        Store { state, detail: format!("{place}{lost}") }
     }
 }
