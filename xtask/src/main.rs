@@ -11,6 +11,7 @@ mod dist;
 mod docs;
 mod fuzz;
 mod install;
+mod mutants;
 mod pins;
 mod process;
 mod summary;
@@ -35,12 +36,20 @@ Commands:
   docs [--check]   write the generated pages of docs/, or say which are stale
   dist [URL]       make what is handed out: an .mcpb bundle, a registry's server.json
   fuzz TARGET      feed mutated inputs to a reader, as many as one likes
+  mutants [CORE…]  break the pure cores on purpose, and see their tests fail
 
 `cargo xtask <COMMAND> --help` says more about each.
 ";
 
-const COMMANDS: &[Command] =
-    &[test::COMMAND, install::COMMAND, bench::COMMAND, docs::COMMAND, dist::COMMAND, fuzz::COMMAND];
+const COMMANDS: &[Command] = &[
+    test::COMMAND,
+    install::COMMAND,
+    bench::COMMAND,
+    docs::COMMAND,
+    dist::COMMAND,
+    fuzz::COMMAND,
+    mutants::COMMAND,
+];
 
 /// One subcommand; its arguments are what follows its name.
 struct Command {

@@ -47,6 +47,10 @@ impl Finished {
         matches!(&self.ended, Ended::ByItself(status) if status.success())
     }
 
+    pub(crate) fn timed_out(&self) -> bool {
+        matches!(&self.ended, Ended::AtDeadline(_))
+    }
+
     pub(crate) fn how_it_ended(&self) -> String {
         match &self.ended {
             Ended::ByItself(status) => status.to_string(),

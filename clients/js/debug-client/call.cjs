@@ -7,8 +7,9 @@
 const { parse } = require("./json.cjs");
 const limits = require("./limits.cjs");
 const record = require("./record.cjs");
-const { evaluate, unawaited } = require("./repl.cjs");
+const { evaluate, refused, unawaited } = require("./repl.cjs");
 const { clock, identity, node, now, say } = require("./runtime.cjs");
+const server = require("./server.cjs");
 const ship = require("./ship.cjs");
 const { framesOf } = require("./stack.cjs");
 const { describe, item, itemOf, nameOf, refOf } = require("./values.cjs");
@@ -158,7 +159,8 @@ function* questions(call, pause) {
     const answer = yield { kind: "get", path: `/api/poll-repl/${pause}`, patience: limits.ASK_MS };
     if (!answer?.data.eval_id) return any;
     any = true;
-    const report = yield { kind: "run", work: () => evaluate(answer.data, call) };
+    const work = () => (server.isStrange() ? refused(answer.data) : evaluate(answer.data, call));
+    const report = yield { kind: "run", work };
     yield { kind: "post", path: "/api/call/repl-result", body: report instanceof Promise ? unawaited(answer.data) : report };
   }
 }

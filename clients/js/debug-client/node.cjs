@@ -12,6 +12,8 @@ const { join } = require("node:path");
 const { clearTimeout, setImmediate, setTimeout } = require("node:timers");
 const { MessageChannel, Worker, receiveMessageOnPort, threadId } = require("node:worker_threads");
 
+const { homeKey, place, question, says, strange, whose } = require("./trust.cjs");
+
 // The number of the call that is not inside another, in whatever it starts and awaits.
 const inside = new AsyncLocalStorage();
 let lastTask = 0;
@@ -22,13 +24,23 @@ const runInTask = ({ task }, work) => inside.run(task, work);
 
 const sha512 = (text) => crypto.createHash("sha512").update(text).digest("hex");
 
-const token = () => process.env.HOLDPOINT_TOKEN || null;
+function token() {
+  const { HOLDPOINT_TOKEN: given, HOLDPOINT_TOKEN_FILE: file } = process.env;
+  if (given || !file) return given || null;
+  try {
+    return fs.readFileSync(file, "utf8").trim() || null;
+  } catch {
+    return null;
+  }
+}
 
 // The server that somebody named, and the one that is merely there.
 const namedAddress = () => process.env.HOLDPOINT_URL || process.env.CIDELDILL_SERVER_URL || undefined;
 
 function portAddress() {
   const { env } = process;
+  // `holdpoint run` found it for this app; nobody named it.
+  if (env.HOLDPOINT_FOUND) return env.HOLDPOINT_FOUND;
   const files = [
     env.CIDELDILL_PORT_FILE,
     env.HOLDPOINT_HOME && join(env.HOLDPOINT_HOME, "port"),
@@ -70,14 +82,64 @@ const refused = new Map();
 const REFUSED_MS = 5_000;
 const isRefused = (port) => Date.now() - (refused.get(port) ?? -Infinity) < REFUSED_MS;
 
+// Connects, and looks whose the other end is before anything is sent there.
+class Careful extends http.Agent {
+  createConnection(options, done) {
+    const at = place(`http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${options.port}`);
+    if (options.named || at === null) return super.createConnection(options, done);
+    const socket = super.createConnection(options);
+    const failed = (error) => done(error);
+    socket.once("error", failed);
+    socket.once("connect", () => {
+      socket.off("error", failed);
+      const found = whose(at.host, at.port, socket.localPort);
+      // Where the system does not say, who asked has had it proven.
+      if (found.ours || (!found.known && proven.has(`${at.host}:${at.port}`))) return done(null, socket);
+      socket.destroy();
+      return done(strange(at.host, at.port, found));
+    });
+    return undefined;
+  }
+}
+
+// Servers that have shown that they have the key of this user's home, where the system does not say whose they are.
+const proven = new Set();
+
+// What is needed beside the connection's own check: nothing where the system says whose a server is.
+async function proveFirst(address, named) {
+  const at = named || says ? null : place(address);
+  if (at === null || proven.has(`${at.host}:${at.port}`)) return;
+  const { path, isAnswer } = question(at.host, at.port);
+  const answer = await once("GET", new URL(path, address).href, {}, undefined, { patience: PROOF_MS, named: true });
+  if (!isAnswer(answer.text)) throw strange(at.host, at.port, { known: false });
+  proven.add(`${at.host}:${at.port}`);
+}
+
+const PROOF_MS = 5_000;
+
+// What such a server is shown where there is no token: it cannot know either whose we are.
+const shown = (address, headers) => {
+  if (says) return headers;
+  const at = place(address);
+  const isProven = at !== null && proven.has(`${at.host}:${at.port}`);
+  return isProven && !headers.Authorization ? { ...headers, Authorization: `Bearer ${homeKey()}` } : headers;
+};
+
+// Whether a server that the user named is another user's.
+function isStrange(address) {
+  const at = place(address);
+  return at !== null && !whose(at.host, at.port).ours && !proven.has(`${at.host}:${at.port}`);
+}
+
 // Those that the app waits for, and those behind it, whose connections do not keep it alive.
 const agents = {
-  "http:": [new http.Agent({ keepAlive: true }), new http.Agent({ keepAlive: true })],
+  "http:": [new Careful({ keepAlive: true }), new Careful({ keepAlive: true })],
   "https:": [new https.Agent({ keepAlive: true }), new https.Agent({ keepAlive: true })],
 };
 
 // `{status, text}`; rejects when there is none in time.
-function request(method, address, headers, body, { again = true, ...options }) {
+async function request(method, address, headers, body, { again = true, ...options }) {
+  await proveFirst(address, options.named);
   return once(method, address, headers, body, options).catch((error) => {
     // An idle connection may have been closed before our request was read; nothing came of that.
     if (!again || !error.idle) throw error;
@@ -85,7 +147,7 @@ function request(method, address, headers, body, { again = true, ...options }) {
   });
 }
 
-function once(method, address, headers, body, { patience, background = false, signal }) {
+function once(method, address, headers, body, { patience, background = false, signal, named = false }) {
   return new Promise((done, failed) => {
     const url = new URL(address);
     // Both may be listened at, and this one is tried first only where names are looked up so.
@@ -93,7 +155,7 @@ function once(method, address, headers, body, { patience, background = false, si
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
     const agent = agents[url.protocol]?.[background ? 1 : 0];
     const { request: make } = url.protocol === "https:" ? https : http;
-    const asked = make(url, { method, headers: { ...headers, ...length }, agent, signal }, (answer) => {
+    const asked = make(url, { method, headers: { ...shown(address, headers), ...length }, agent, signal, named }, (answer) => {
       const parts = [];
       answer.on("data", (part) => parts.push(part));
       answer.on("error", failed);
@@ -118,7 +180,24 @@ function once(method, address, headers, body, { patience, background = false, si
 // never block.
 let thread = null;
 
-function requestSync(method, url, headers, body, patience) {
+function requestSync(method, url, headers, body, patience, named = false) {
+  proveFirstSync(url, named);
+  return askSync(method, url, shown(url, headers), body, patience);
+}
+
+function proveFirstSync(url, named) {
+  const at = named ? null : place(url);
+  if (at === null) return;
+  const found = whose(at.host, at.port);
+  if (found.ours || (!found.known && proven.has(`${at.host}:${at.port}`))) return;
+  const { path, isAnswer } = question(at.host, at.port);
+  if (found.known || !isAnswer(askSync("GET", new URL(path, url).href, {}, undefined, PROOF_MS).text)) {
+    throw strange(at.host, at.port, found);
+  }
+  proven.add(`${at.host}:${at.port}`);
+}
+
+function askSync(method, url, headers, body, patience) {
   thread ??= blockingThread();
   const flag = new Int32Array(new SharedArrayBuffer(4));
   const { port1, port2 } = new MessageChannel();
@@ -186,6 +265,7 @@ module.exports = {
   atExit,
   clearTimeout,
   currentTask,
+  isStrange,
   later,
   namedAddress,
   portAddress,

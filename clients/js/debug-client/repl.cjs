@@ -27,6 +27,11 @@ function evaluate(request, call) {
   }
 }
 
+// Another user's server may be told of calls, when the user named it, and no more.
+function refused(request) {
+  return report(request, [], { error: "Error: this app evaluates nothing for another user's server" });
+}
+
 // A call that blocks cannot wait for what the expression promised.
 function unawaited(request) {
   return report(request, [], { result: "[Promise]" });
@@ -70,4 +75,4 @@ function report({ eval_id, session_id, pause_id }, printed, outcome) {
   return { eval_id, session_id, pause_id, stdout: printed.map((line) => `${line}\n`).join(""), ...outcome };
 }
 
-module.exports = { evaluate, parameters, unawaited };
+module.exports = { evaluate, parameters, refused, unawaited };

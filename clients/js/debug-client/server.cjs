@@ -14,6 +14,8 @@ const USUAL = "http://localhost:5174";
 let configured = null;
 let token = node?.token() ?? null;
 let url = null;
+// Whether the user named the server, rather than that it was found: one that was found has to be this user's own.
+let named = false;
 let quietUntil = -Infinity;
 
 function configure(address, secret) {
@@ -25,7 +27,9 @@ function configure(address, secret) {
 
 // Asked at each connect: a server that was started anew may have another port.
 function locate() {
-  const found = configured ?? node?.namedAddress() ?? served ?? node?.portAddress() ?? USUAL;
+  const given = configured ?? node?.namedAddress();
+  const found = given ?? served ?? node?.portAddress() ?? USUAL;
+  named = given !== undefined;
   url = found.replace(/\/+$/, "");
 }
 
@@ -43,13 +47,15 @@ function headersFor(body) {
 // `{status, data}`; rejects when there was no answer that could be understood.
 async function send(method, path, body, { patience = limits.ASK_MS, ...options } = {}) {
   const ask = node?.request ?? fetched;
-  return understood(await ask(method, address() + path, headersFor(body), asText(body), { patience, ...options }));
+  const at = address() + path;
+  return understood(await ask(method, at, headersFor(body), asText(body), { patience, named, ...options }));
 }
 
 function sendSync(method, path, body, patience = limits.ASK_MS) {
   const text = asText(body);
   const ask = node?.requestSync ?? xhr;
-  return understood(ask(method, address() + path, headersFor(body), text, patience));
+  const at = address() + path;
+  return understood(ask(method, at, headersFor(body), text, patience, named));
 }
 
 function asText(body) {
@@ -125,6 +131,9 @@ function reason(error) {
   return String(error?.cause?.message || error?.message || error?.code || error);
 }
 
+// Whether it is another user's, who may not evaluate anything here.
+const isStrange = () => node?.isStrange(address()) ?? false;
+
 const mayAsk = () => clock() >= quietUntil;
 
-module.exports = { address, ask, askSync, configure, locate, mayAsk, reason, refusal, send, sendSync };
+module.exports = { address, ask, askSync, configure, isStrange, locate, mayAsk, reason, refusal, send, sendSync };

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +60,19 @@ test("a port file that is none holds nothing up", async () => {
 });
 
 test("a token of several lines is one header", async () => {
-  await sold({ HOLDPOINT_URL: server.url, HOLDPOINT_TOKEN: "a\r\nX: y" });
+  const seen = new Set();
+  const listens = createHttpServer(({ headers }, response) => {
+    seen.add(`${headers.authorization}, ${headers.x}`);
+    response.end("{}");
+  });
+  await new Promise((ready) => listens.listen(0, "127.0.0.1", ready));
+  try {
+    await sold({ HOLDPOINT_URL: `http://127.0.0.1:${listens.address().port}`, HOLDPOINT_TOKEN: "a\r\nX: y" });
+    assert.deepEqual([...seen], ["Bearer a X: y, undefined"]);
+  } finally {
+    listens.closeAllConnections();
+    listens.close();
+  }
 });
 
 test("a server that accepts and says nothing delays a program by seconds, not for ever", async () => {

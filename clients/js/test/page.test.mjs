@@ -81,3 +81,40 @@ test("an integer of any size comes to a page as it is", async () => {
   });
   assert.deepEqual((await outcome).value, ["bigint", "1180591620717411303425"]);
 });
+
+// A page of another port, in a browser that even has the cookie of a page of ours: what it may ask for is what apps ask for.
+test("a page of another server gets nothing but the routes of calls", async () => {
+  const { url } = await server.rest("POST", "/api/open");
+  const opened = url.replace("127.0.0.1", "localhost");
+  const script = `
+    const tried = async (path, options) => {
+      try {
+        return (await fetch(${JSON.stringify(server.url)} + path, options)).status;
+      } catch {
+        return "refused";
+      }
+    };
+    const frame = document.createElement("iframe");
+    const loaded = new Promise((done) => (frame.onload = done));
+    frame.src = ${JSON.stringify(opened)};
+    document.body.append(frame);
+    await loaded;
+    const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+    const json = { "Content-Type": "application/json" };
+    const own = { credentials: "include" };
+    return {
+      functions: await tried("/api/functions"),
+      again: await tried(${JSON.stringify(new URL(url).pathname + new URL(url).search)}),
+      mcp: await tried("/mcp", { method: "POST", headers: json, body: ping, ...own }),
+      simple: await tried("/mcp", { method: "POST", body: ping, ...own }),
+      paused: await tried("/api/paused", own),
+      calls: await tried("/api/calls", own),
+      events: await tried("/api/events", own),
+      health: await tried("/healthz", own),
+      open: await tried("/api/open", { method: "POST", ...own }),
+    };`;
+  const { value } = await page.run(script);
+  const { functions, ...others } = value;
+  assert.equal(functions, 200);
+  assert.deepEqual(new Set(Object.values(others)), new Set(["refused"]), JSON.stringify(value));
+});

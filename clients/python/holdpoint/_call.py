@@ -69,6 +69,12 @@ class Evaluate:
         self.request = request
 
 
+class Prove:
+    """Whether the server that just answered has the key of this user's home: True or False."""
+
+    __slots__ = ()
+
+
 # --- What a call comes to.
 
 
@@ -127,6 +133,8 @@ class Call:
         self.error: BaseException | None = None
         # Why the server's answer could not be carried out.
         self.undone: str | None = None
+        # Whether the server showed that it is this user's own; asked only where that matters.
+        self.proven = False
         self.ended = False
         self.sessions: dict[str, Any] = {}
         # The few frames of a recorded call, for one that could not be asked about.
@@ -188,8 +196,22 @@ def before(call: Call) -> Generator[Any, Any, Any]:
     action = answer
     if action.get("action") == "poll":
         action = yield from _paused(call, answer)
+    # What a pickle says is executed when it is read; so it is read only when it comes from one's own server.
+    call.proven = has_pickles(action) and (yield Prove())
     _apply(plan, call, action)
     return plan
+
+
+def has_pickles(action: dict[str, Any]) -> bool:
+    """Whether an action holds values that are not JSON."""
+    if action.get("fake_result_data") is not None and action.get("fake_result_serialization_format") != "json":
+        return True
+    args, kwargs = action.get("modified_args"), action.get("modified_kwargs")
+    items = list(args) if isinstance(args, list) else []
+    items += kwargs.values() if isinstance(kwargs, dict) else ()
+    return any(
+        isinstance(it, dict) and it.get("data") is not None and it.get("serialization_format") != "json" for it in items
+    )
 
 
 def _start(call: Call) -> Generator[Any, Any, Any]:
@@ -249,22 +271,22 @@ def _modify(plan: Plan, call: Call, action: dict[str, Any]) -> None:
     if args is not None:
         if not isinstance(args, list):
             raise Unreadable("modified_args is not a list")
-        args = tuple([from_item(item, call.live) for item in args])
+        args = tuple([from_item(item, call.live, call.proven) for item in args])
     if kwargs is not None:
         if not isinstance(kwargs, dict):
             raise Unreadable("modified_kwargs is not an object")
-        kwargs = {str(name): from_item(item, call.live) for name, item in kwargs.items()}
+        kwargs = {str(name): from_item(item, call.live, call.proven) for name, item in kwargs.items()}
     plan.args = plan.args if args is None else args
     plan.kwargs = plan.kwargs if kwargs is None else kwargs
 
 
 def _fake(call: Call, action: dict[str, Any]) -> Any:
     if action.get("fake_result_data") is not None:
-        return from_data(action["fake_result_data"], action.get("fake_result_serialization_format"))
+        return from_data(action["fake_result_data"], action.get("fake_result_serialization_format"), call.proven)
     if "fake_result" in action:
         return action["fake_result"]
     if action.get("fake_result_cid") is not None:
-        return from_item({"cid": action["fake_result_cid"]}, call.live)
+        return from_item({"cid": action["fake_result_cid"]}, call.live, call.proven)
     return None
 
 

@@ -6,9 +6,10 @@ import asyncio
 import socket
 import time
 
+from . import _limits as limits
 from . import _repl
-from ._call import Ask, Evaluate, Rest
-from ._http import Gone, Reader, Socket, Trouble, head, prepare, trouble
+from ._call import Ask, Evaluate, Prove, Rest
+from ._http import Gone, Reader, Socket, Trouble, greet, head, prepare, proof, trouble
 from ._runtime import as_object, local, runtime
 
 TYPE_CHECKING = False
@@ -30,8 +31,10 @@ def drive(steps: Generator[Any, Any, Any]) -> Any:
             elif kind is Rest:
                 time.sleep(step.seconds)
                 reply = None
+            elif kind is Prove:
+                reply = runtime.prove()
             elif kind is Evaluate:
-                _repl.start(step.call, step.request)
+                _repl.start(step.call, step.request, strange=runtime.is_strange())
                 reply = None
     except StopIteration as end:
         return end.value
@@ -57,8 +60,10 @@ async def drive_async(steps: Generator[Any, Any, Any]) -> Any:
             elif kind is Rest:
                 await asyncio.sleep(step.seconds)
                 reply = None
+            elif kind is Prove:
+                reply = await channel.prove()
             elif kind is Evaluate:
-                _repl.start(step.call, step.request, loop)
+                _repl.start(step.call, step.request, loop, strange=channel.stranger)
                 reply = None
     except StopIteration as end:
         return end.value
@@ -74,6 +79,8 @@ class _Channel:
         self._socket: Socket | None = None
         self._reused = False
         self._expired = False
+        self._pass: str | None = None
+        self.stranger = False
 
     async def ask(self, step: Any) -> Any:
         # Not `wait_for`: before Python 3.12 it may swallow the cancellation of the task.
@@ -106,17 +113,38 @@ class _Channel:
         address = runtime.address
         if address is None:
             raise Trouble("no server", refused=True)
-        message = head(address, runtime.token, step.method, step.path, step.body)
         if self._socket is None:
             await self._connect(address)
         try:
-            return await self._exchange(message)
+            answer = await self._exchange(head(address, self._pass, step.method, step.path, step.body))
         except (Gone, BrokenPipeError, ConnectionResetError):
             if not self._reused or self._expired:
                 raise
             self.close()
             await self._connect(address)
-            return await self._exchange(message)
+            answer = await self._exchange(head(address, self._pass, step.method, step.path, step.body))
+        self._reused = True
+        return answer[0], as_object(answer[1])
+
+    async def prove(self) -> bool:
+        """Whether the server at the other end of this very connection has the key of this user's home."""
+        sock, address = self._socket, runtime.address
+        if sock is None or address is None:
+            return False
+        timer = self._loop.call_later(limits.ASK_S, self._expire)
+        try:
+            steps = proof(sock, address)
+            message = next(steps)
+            while self._socket is sock:
+                message = steps.send(await self._exchange(message))
+        except StopIteration as end:
+            return bool(end.value)
+        except (Trouble, OSError):
+            self.close()
+        finally:
+            timer.cancel()
+            self._expired = False
+        return False
 
     async def _connect(self, address: Address) -> None:
         family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
@@ -125,6 +153,14 @@ class _Channel:
         sock.setblocking(False)
         prepare(sock)
         await self._loop.sock_connect(sock, (address.host, address.port))
+        # Nothing is sent before it is known whose the other end is.
+        steps = greet(sock, address, runtime.token)
+        try:
+            message = next(steps)
+            while True:
+                message = steps.send(await self._exchange(message))
+        except StopIteration as end:
+            self.stranger, self._pass = end.value
 
     async def _exchange(self, message: bytes) -> Any:
         await self._loop.sock_sendall(self._socket, message)
@@ -134,10 +170,9 @@ class _Channel:
             if not data:
                 reader.end()
                 break
-        self._reused = True
         if reader.close:
             self.close()
-        return reader.status, as_object(reader.body)
+        return reader.status, reader.body
 
     def close(self) -> None:
         sock, self._socket = self._socket, None

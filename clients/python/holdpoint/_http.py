@@ -6,14 +6,17 @@ Every request has one deadline for everything; whatever goes wrong is a `Trouble
 
 from __future__ import annotations
 
+import json
 import socket
 import time
 
 from . import _limits as limits
+from . import _say as say
+from . import _trust as trust
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Any, Callable, Generator
     from ._settings import Address
 
 
@@ -45,7 +48,11 @@ class Connection:
     def __init__(self, address: Address, token: str | None = None) -> None:
         self.address = address
         self._token = token
+        # What this very server is shown: the token, or the home's key where it proved to have that.
+        self._pass: str | None = None
         self._socket: socket.socket | None = None
+        # Whether the other end is neither this user's nor proven; only a server that the user named may be.
+        self.stranger = False
         self._rest = b""
 
     def request(
@@ -62,17 +69,18 @@ class Connection:
         `again` allows a second try on a connection that was idle too long; `meanwhile` is done while the server works.
         """
         deadline = time.monotonic() + timeout
-        message = head(self.address, self._token, method, path, body)
         reused = self._socket is not None
         try:
             try:
-                return self._exchange(message, deadline, meanwhile)
+                self._connect(deadline)
+                return self._exchange(head(self.address, self._pass, method, path, body), deadline, meanwhile)
             except Gone:
                 # Only a connection that was idle may have been closed before our request was read.
                 if not reused or not again:
                     raise
                 self.close()
-                return self._exchange(message, deadline)
+                self._connect(deadline)
+                return self._exchange(head(self.address, self._pass, method, path, body), deadline)
         except Trouble:
             self.close()
             raise
@@ -96,12 +104,39 @@ class Connection:
             except OSError:
                 pass
 
+    def _connect(self, deadline: float) -> None:
+        """To a server that is this user's, or that the user named. Nothing is sent before that is known."""
+        if self._socket is not None:
+            return
+        self._socket = sock = connect(self.address, deadline)
+        steps = greet(sock, self.address, self._token)
+        try:
+            message = next(steps)
+            while True:
+                message = steps.send(self._exchange(message, deadline))
+        except StopIteration as end:
+            self.stranger, self._pass = end.value
+
+    def prove(self, timeout: float = limits.ASK_S) -> bool:
+        """Whether the server at the other end of this very connection has the key of this user's home."""
+        sock = self._socket
+        steps = proof(sock, self.address)
+        try:
+            message = next(steps)
+            while self._socket is sock:
+                message = steps.send(self._exchange(message, time.monotonic() + timeout))
+        except StopIteration as end:
+            return end.value
+        except (Trouble, OSError):
+            self.close()
+        return False
+
     def _exchange(
         self, message: bytes, deadline: float, meanwhile: Callable[[], None] | None = None
     ) -> tuple[int, bytes]:
         sock = self._socket
         if sock is None:
-            sock = self._socket = connect(self.address, deadline)
+            raise Gone("the connection was closed")
         try:
             sock.settimeout(left(deadline))
             sock.sendall(message, NO_SIGNAL)
@@ -124,6 +159,42 @@ class Connection:
         if reader.close:
             self.close()
         return reader.status, reader.body
+
+
+# --- Whose the other end is. Steps without IO: they yield a request and are given `(status, body)`.
+
+
+def greet(sock: Any, address: Address, token: str | None) -> Generator[bytes, tuple[int, bytes], tuple[bool, str | None]]:
+    """`(whether it is a stranger, what to show it)`; raises `Trouble` for one that nobody named."""
+    user = trust.server_user(sock)
+    if user is not None and trust.is_trusted(user):
+        return False, token
+    if user is None:
+        proven = yield from proof(sock, address)
+        if proven:
+            # Such a server cannot know either whose we are.
+            return False, token or trust.home_key()
+        why = "nobody can say whose the server at %s is, and it does not prove that it is yours" % address.url
+    else:
+        why = "the server at %s is another user's (%d)" % (address.url, user)
+    if not address.named:
+        raise Trouble(why + "; nothing was sent to it", refused=True)
+    say.once("stranger", why + "; you named it, so calls are sent to it, but it can evaluate nothing here")
+    return True, token
+
+
+def proof(sock: Any, address: Address) -> Generator[bytes, tuple[int, bytes], bool]:
+    """Whether the server at the other end has the key of this user's home."""
+    key = trust.home_key()
+    if key is None or sock is None:
+        return False
+    nonce = trust.question()
+    status, body = yield head(address, None, "GET", "/api/proof?nonce=" + nonce, None)
+    try:
+        said = json.loads(body)["proof"] if status == 200 else None
+    except (ValueError, KeyError, TypeError):
+        said = None
+    return trust.is_proof(key, nonce, sock, said)
 
 
 class Gone(Trouble):

@@ -23,7 +23,7 @@ from . import _limits as limits
 from . import _say as say
 from ._http import Connection, Trouble
 from ._points import Point, State
-from ._settings import find_server, parse_url
+from ._settings import environment_token, find_server, parse_url
 from ._ship import Shipper
 from ._values import weight
 from ._version import VERSION
@@ -57,7 +57,7 @@ class Runtime:
         self.recording = False
         self.configured: Address | None = None
         self.address: Address | None = None
-        self.token = os.environ.get("HOLDPOINT_TOKEN") or None
+        self.token = environment_token()
         self.epoch = 0
         # CIDs that the server is known to have: it said so by taking them.
         self.known: dict[str, None] = {}
@@ -275,6 +275,8 @@ class Runtime:
             hint = "write it as http://127.0.0.1:5174"
         elif trouble.reason.startswith("status 401"):
             hint = "set HOLDPOINT_TOKEN to the server's --token"
+        elif trouble.reason.endswith("nothing was sent to it"):
+            hint = "start your own with `holdpoint serve`; HOLDPOINT_URL says that you mean that one"
         say.once(
             "gone",
             "no server (%s, from %s); the app goes on, and its calls are not recorded until there is one\nhint: %s"
@@ -314,6 +316,14 @@ class Runtime:
         except Trouble as trouble:
             return trouble
         return status, as_object(answer)
+
+    def prove(self) -> bool:
+        """Whether the server that gave this thread its last answer has the key of this user's home."""
+        return local.connection is not None and local.connection.prove()
+
+    def is_strange(self) -> bool:
+        """Whether the server of this thread's connection is neither this user's nor proven."""
+        return local.connection is not None and local.connection.stranger
 
     def connection(self) -> Connection:
         address = self.address or find_server(self.configured)

@@ -18,15 +18,19 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class Address:
-    """One server. `whence` says how it was found, for messages; `wrong` why there can be none."""
+    """One server. `whence` says how it was found, for messages; `wrong` why there can be none.
 
-    __slots__ = ("host", "port", "whence", "wrong")
+    `named` says that the user named it, rather than that it was found: one that was found has to be this user's own.
+    """
 
-    def __init__(self, host: str, port: int, whence: str, wrong: str | None = None) -> None:
+    __slots__ = ("host", "port", "whence", "wrong", "named")
+
+    def __init__(self, host: str, port: int, whence: str, wrong: str | None = None, named: bool = False) -> None:
         self.host = host
         self.port = port
         self.whence = whence
         self.wrong = wrong
+        self.named = named
 
     @property
     def url(self) -> str:
@@ -37,7 +41,7 @@ class Address:
         return other is not None and (self.host, self.port) == (other.host, other.port)
 
 
-def parse_url(url: str, whence: str = "configure_debug") -> Address:
+def parse_url(url: str, whence: str = "configure_debug", named: bool = True) -> Address:
     """Only loopback: what is recorded and what is evaluated is nobody else's business."""
     try:
         parts = urlsplit(url)
@@ -49,7 +53,7 @@ def parse_url(url: str, whence: str = "configure_debug") -> Address:
             "the server URL must be http://localhost, http://127.0.0.1 or http://[::1] with a port, not %.200r" % (url,)
         )
     # `localhost` may resolve to ::1 first, where our server also listens, but slower.
-    return Address("127.0.0.1" if host == "localhost" else host, port or 80, whence)
+    return Address("127.0.0.1" if host == "localhost" else host, port or 80, whence, named=named)
 
 
 def url_of_environment(url: str, whence: str) -> Address:
@@ -68,6 +72,13 @@ def find_server(configured: Address | None = None) -> Address:
         url = os.environ.get(name)
         if url:
             return url_of_environment(url, "$" + name)
+    found = os.environ.get("HOLDPOINT_FOUND")
+    if found:
+        # `holdpoint run` found it for this app; nobody named it.
+        try:
+            return parse_url(found, "`holdpoint run`", named=False)
+        except ValueError:
+            pass
     for path in port_files():
         port = read_port(path)
         if port is not None:
@@ -118,6 +129,21 @@ def answers(port: int) -> bool:
         return False
     finally:
         probe.close()
+
+
+def environment_token() -> str | None:
+    """`$HOLDPOINT_TOKEN`, or what the file `$HOLDPOINT_TOKEN_FILE` holds."""
+    given, path = os.environ.get("HOLDPOINT_TOKEN"), os.environ.get("HOLDPOINT_TOKEN_FILE")
+    if given or not path:
+        return given or None
+    try:
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            return os.read(file, 4096).decode("utf-8", "replace").strip() or None
+        finally:
+            os.close(file)
+    except OSError:
+        return None
 
 
 def environment_mode() -> tuple[str, str | None]:

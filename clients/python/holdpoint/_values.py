@@ -355,21 +355,24 @@ class Unreadable(Exception):
     """A value from the server that cannot be used; the call goes on without it."""
 
 
-def from_item(item: Any, live: dict[str, Any]) -> Any:
+def from_item(item: Any, live: dict[str, Any], proven: bool) -> Any:
     """An item of the server: its data, or one of this call's own live objects by its CID."""
     if not isinstance(item, dict):
         raise Unreadable("an item is not an object")
     if item.get("data") is not None:
-        return from_data(item["data"], item.get("serialization_format"))
+        return from_data(item["data"], item.get("serialization_format"), proven)
     if item.get("cid") in live:
         return live[item["cid"]]
     raise Unreadable("the value %.12s… is not of this call and came without data" % item.get("cid"))
 
 
-def from_data(data: bytes, form: str | None) -> Any:
+def from_data(data: bytes, form: str | None, proven: bool) -> Any:
+    """A value of the server. Reading a pickle executes it: only of a server that proved to be this user's."""
     try:
         if form == "json":
             return json.loads(data)
+        if not proven:
+            raise Unreadable("the server did not prove that it is yours, so only JSON is taken from it")
         raw = base64.b64decode(data)
         try:
             return pickle.loads(raw)

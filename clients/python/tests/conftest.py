@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from standin import StandIn
+from standin import KEY, StandIn
 
 CLIENT = Path(__file__).resolve().parents[1]
 PYTHON = os.environ.get("HOLDPOINT_PYTHON", sys.executable)
@@ -50,6 +50,10 @@ def app(tmp_path):
 
 
 def environment(home, url, extra=()):
+    key = Path(home) / "key"
+    if not key.exists():
+        key.touch(0o600)
+        key.write_text(KEY)
     env = {key: value for key, value in os.environ.items() if not key.startswith(("HOLDPOINT", "CIDELDILL"))}
     env.update(HOLDPOINT_HOME=str(home), HOME=str(home), PYTHONPATH=str(CLIENT), PYTHONDONTWRITEBYTECODE="1")
     env["PYTHONUNBUFFERED"] = "1"

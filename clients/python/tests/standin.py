@@ -5,6 +5,7 @@ is tried against this one: it speaks the same routes, remembers every request, a
 """
 
 import hashlib
+import hmac
 import json
 import base64
 import itertools
@@ -15,6 +16,8 @@ import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
+# What the homes of apps hold, so that this server can prove to be theirs.
+KEY = "5a" * 32
 BEFORE = ("stop", "stop_exception")
 AFTER_EXCEPTION = ("exception", "stop_exception")
 
@@ -135,6 +138,10 @@ class StandIn:
                 missing.append(item["cid"])
         return missing
 
+    def proof(self, nonce):
+        message = "holdpoint server\n%s\n127.0.0.1:%d" % (nonce, self.port)
+        return hmac.new(KEY.encode(), message.encode(), hashlib.sha256).hexdigest()
+
     def watch(self, query):
         wait_s = float(query.get("wait_s", ["0"])[0])
         version = query.get("version", [None])[0]
@@ -234,6 +241,8 @@ class StandIn:
         parts = [unquote(part) for part in path.strip("/").split("/")]
         if path == "/api/callpoints/watch":
             return self.watch(query)
+        if path == "/api/proof":
+            return 200, {"proof": self.proof(query["nonce"][0])}
         if path == "/api/call/start":
             return self.start(body)
         if path == "/api/call/complete":

@@ -260,7 +260,7 @@ def test_an_answer_that_cannot_be_carried_out_runs_the_call_as_written(app, stan
             standin.changed.notify_all()
         standin.wait(lambda: pause not in standin.pauses)
     assert run.end() == [str(n) for n in range(len(answers))]
-    assert all(call["action_error"] for call in standin.completed), standin.completed
+    assert [bool(call["action_error"]) for call in standin.completed] == [True] * len(answers), standin.completed
     assert "Traceback" not in run.stderr
 
 

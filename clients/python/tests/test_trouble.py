@@ -46,6 +46,11 @@ def said(run):
     return [line for line in run.stderr.splitlines() if line.startswith("holdpoint:")]
 
 
+def asked(standin, route):
+    """Whether the server was asked there: a fault that nobody meets shows nothing."""
+    return [path for _, path, _, _ in standin.requests if path == route]
+
+
 def test_without_a_server_the_app_runs_and_says_so_once(app):
     run = app(SELL, url="http://127.0.0.1:9")
     assert run.end() == SOLD
@@ -80,6 +85,7 @@ def test_a_wrong_answer_at_the_end_of_a_call(standin, app, fault):
     standin.set("charge", before="go", after="stop")
     run = app(SELL, url=standin.url)
     assert run.end() == SOLD
+    assert asked(standin, "/api/call/complete")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -96,6 +102,7 @@ def test_a_wrong_answer_to_records(standin, app, fault):
     standin.fault("/api/call/batch", FAULTS[fault])
     run = app(SELL, url=standin.url)
     assert run.end() == SOLD
+    assert asked(standin, "/api/call/batch")
 
 
 @pytest.mark.parametrize("fault", ["500", "reset", "silent"])
@@ -113,6 +120,7 @@ def test_an_asynchronous_call_with_a_wrong_server(standin, app, fault):
         url=standin.url,
     )
     assert run.end() == ["5"]
+    assert asked(standin, "/api/call/start")
 
 
 def test_a_paused_call_whose_server_died_continues(app):

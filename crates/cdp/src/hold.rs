@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::{
-    client::Client,
     error::Error,
+    requester::Requester,
     scripts::path_of_url,
     source_map::{self, MapFailure, SourceMap},
     types::{
@@ -46,7 +46,7 @@ pub struct Hold {
 
 /// A script that has not run yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct HeldAt {
     pub file: PathBuf,
     pub source_map_url: String,
 }
@@ -62,7 +62,7 @@ struct Instrumented {
 
 impl Hold {
     /// Call it at the entry stop: before, the program has no loader.
-    pub async fn set(client: &Client) -> Result<Hold, Error> {
+    pub async fn set(client: &Requester) -> Result<Hold, Error> {
         let instrumentation = Instrumentation::BeforeScriptWithSourceMapExecution;
         let modules = client.send(SetInstrumentationBreakpoint { instrumentation }).await?;
         let mut functions = Vec::new();
@@ -83,14 +83,14 @@ impl Hold {
     }
 
     /// The script that waits; `None` for other stops, and for scripts that are no files.
-    pub async fn held(&self, client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
+    pub async fn held(&self, client: &Requester, paused: &Paused) -> Result<Option<HeldAt>, Error> {
         if self.is_call(paused) {
             return compiled(client, paused).await;
         }
         let data = paused.data.clone().filter(|_| paused.reason == "instrumentation");
         let script = data.and_then(|data| serde_json::from_value::<Instrumented>(data).ok());
         Ok(script.and_then(|Instrumented { url, source_map_url }| {
-            Some(Held { file: path_of_url(&url)?, source_map_url })
+            Some(HeldAt { file: path_of_url(&url)?, source_map_url })
         }))
     }
 
@@ -99,7 +99,7 @@ impl Hold {
     }
 }
 
-impl Held {
+impl HeldAt {
     /// Reads files.
     pub fn source_map(&self) -> Result<Option<SourceMap>, MapFailure> {
         let name = self.file.display().to_string();
@@ -108,7 +108,7 @@ impl Held {
 }
 
 /// `None` where there is no such function.
-async fn stop_at_calls(client: &Client, function: &str) -> Result<Option<BreakpointId>, Error> {
+async fn stop_at_calls(client: &Requester, function: &str) -> Result<Option<BreakpointId>, Error> {
     let found = Evaluate {
         expression: function.to_owned(),
         include_command_line_api: true,
@@ -129,7 +129,7 @@ async fn stop_at_calls(client: &Client, function: &str) -> Result<Option<Breakpo
     Ok(Some(client.send(command).await?.breakpoint_id))
 }
 
-async fn compiled(client: &Client, paused: &Paused) -> Result<Option<Held>, Error> {
+async fn compiled(client: &Requester, paused: &Paused) -> Result<Option<HeldAt>, Error> {
     let Some(frame) = paused.call_frames.first() else { return Ok(None) };
     let mut command = EvaluateOnCallFrame::new(frame.call_frame_id.clone(), FILE_AND_MAP);
     command.return_by_value = true;
@@ -138,5 +138,5 @@ async fn compiled(client: &Client, paused: &Paused) -> Result<Option<Held>, Erro
         return Ok(None);
     };
     // A plain name leads nowhere.
-    Ok(Some(Held { file, source_map_url }).filter(|held| held.file.is_absolute()))
+    Ok(Some(HeldAt { file, source_map_url }).filter(|held| held.file.is_absolute()))
 }

@@ -1,6 +1,6 @@
 //! The V8 inspector (Chrome DevTools Protocol as Node speaks it) over a websocket.
 //!
-//! [`Client`] calls, [`Inbox`] tells what happened, in order; workers are clients of the same kind.
+//! [`Requester`] calls, [`Inbox`] tells what happened, in order; workers are clients of the same kind.
 //! [`Sources`] turns script ids and zero-based places into files and lines as people count them,
 //! through source maps, and back.
 //!
@@ -8,30 +8,30 @@
 //! means, and how long a call may take are questions for its user. A call waits until it is
 //! answered or the connection ends; drop its future to give up.
 
-mod client;
 mod connection;
 pub mod discover;
 mod error;
 mod hold;
 mod inbox;
 pub mod limits;
+mod message;
 mod position;
+mod requester;
 mod router;
 mod scripts;
 mod source_map;
 mod sources;
 pub mod types;
 mod vlq;
-mod wire;
 
-pub use client::Client;
 pub use discover::TargetInfo;
 pub use error::{Closing, Error};
-pub use hold::{Held, Hold};
+pub use hold::{HeldAt, Hold};
 pub use inbox::{Inbox, Incoming};
 pub use limits::Limits;
 pub use position::Position;
-pub use scripts::{Origin, Script, Scripts, UserFile, file_url, path_of_url};
-pub use source_map::{Bound, Generated, MapFailure, Original, Source, SourceMap};
-pub use sources::{GeneratedAt, Place, Sources};
+pub use requester::Requester;
+pub use scripts::{Script, ScriptOrigin, Scripts, UserFile, file_url, path_of_url};
+pub use source_map::{Generated, MapFailure, MappedSource, OnLine, Original, SourceMap};
+pub use sources::{GeneratedAt, SourcePlace, Sources};
 pub use types::{Command, Event, Target, WorkerSession};

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 
 use crate::{
     error::{Closing, Error},
+    message::{self, Message, Refusal},
     types::{Event, Target, WorkerSession, worker},
-    wire::{self, Message, Refusal},
 };
 
 pub(crate) type Answer = Result<String, Error>;
@@ -66,7 +66,7 @@ impl Router {
         }
         let by_value = params.get().contains(r#""returnByValue":true"#);
         let id = self.take_id();
-        let encoded = wire::encode(id, &method, &params).and_then(|text| match &target {
+        let encoded = message::encode(id, &method, &params).and_then(|text| match &target {
             Target::Main => Ok(text),
             Target::Worker(session) => self.wrapped(id, session, &text),
         });
@@ -90,7 +90,7 @@ impl Router {
             self.note_workers(&event);
             return Some((Target::Main, event));
         }
-        let inner: worker::Received = wire::parse(&method, params)
+        let inner: worker::Received = message::parse(&method, params)
             .inspect_err(|error| tracing::warn!(%error, "a worker's message is lost"))
             .ok()?;
         // One level only: Node reports workers of workers to the main thread as well.
@@ -106,7 +106,7 @@ impl Router {
             self.lost_an_answer(target);
             return None;
         }
-        match wire::decode(text) {
+        match message::decode(text) {
             Ok(Message::Event { method, params }) => Some((method, params)),
             Ok(Message::Answer { id, outcome }) => {
                 self.answered(id, outcome);
@@ -193,9 +193,9 @@ impl Router {
 
     fn wrapped(&mut self, of: u64, session: &WorkerSession, text: &str) -> Result<String, Error> {
         let params =
-            wire::raw(worker::SEND, worker::SendMessage { session_id: session, message: text })?;
+            message::raw(worker::SEND, worker::SendMessage { session_id: session, message: text })?;
         let id = self.take_id();
-        let text = wire::encode(id, worker::SEND, &params)?;
+        let text = message::encode(id, worker::SEND, &params)?;
         self.waiting.insert(id, Waiting::Carrier { of });
         Ok(text)
     }

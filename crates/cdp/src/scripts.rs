@@ -24,7 +24,7 @@ const ESCAPED: &AsciiSet =
 
 /// Where a script comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ScriptOrigin {
     /// A file; `path` as the URL says, `real` with symbolic links followed.
     File { path: PathBuf, real: PathBuf },
     /// Part of Node itself: `node:internal/…`.
@@ -40,7 +40,7 @@ pub enum Origin {
 pub struct Script {
     pub id: ScriptId,
     pub url: String,
-    pub origin: Origin,
+    pub origin: ScriptOrigin,
     pub source_map_url: Option<String>,
     pub context: Option<ContextId>,
     pub is_module: bool,
@@ -56,7 +56,7 @@ impl Script {
         Script {
             id: parsed.script_id.clone(),
             url: parsed.url.clone(),
-            origin: Origin::of_url(&parsed.url),
+            origin: ScriptOrigin::of_url(&parsed.url),
             source_map_url: (!map.is_empty()).then(|| map.clone()),
             context: parsed.execution_context_id,
             is_module: parsed.is_module,
@@ -69,23 +69,23 @@ impl Script {
     /// The file, by its real path.
     pub fn file(&self) -> Option<&Path> {
         match &self.origin {
-            Origin::File { real, .. } => Some(real),
-            Origin::Internal | Origin::Anonymous | Origin::Other => None,
+            ScriptOrigin::File { real, .. } => Some(real),
+            ScriptOrigin::Internal | ScriptOrigin::Anonymous | ScriptOrigin::Other => None,
         }
     }
 }
 
-impl Origin {
-    fn of_url(url: &str) -> Origin {
+impl ScriptOrigin {
+    fn of_url(url: &str) -> ScriptOrigin {
         if url.is_empty() {
-            return Origin::Anonymous;
+            return ScriptOrigin::Anonymous;
         }
         if url.starts_with("node:") {
-            return Origin::Internal;
+            return ScriptOrigin::Internal;
         }
         match path_of_url(url) {
-            Some(path) => Origin::File { real: real_path(&path), path },
-            None => Origin::Other,
+            Some(path) => ScriptOrigin::File { real: real_path(&path), path },
+            None => ScriptOrigin::Other,
         }
     }
 }
@@ -145,8 +145,8 @@ impl Scripts {
             self.by_real.entry(file.to_owned()).or_default().push(id.clone());
         }
         let (queue, most) = match script.origin {
-            Origin::Anonymous => (&mut self.anonymous, limits::ANONYMOUS_SCRIPTS),
-            Origin::File { .. } | Origin::Internal | Origin::Other => {
+            ScriptOrigin::Anonymous => (&mut self.anonymous, limits::ANONYMOUS_SCRIPTS),
+            ScriptOrigin::File { .. } | ScriptOrigin::Internal | ScriptOrigin::Other => {
                 (&mut self.named, limits::SCRIPTS)
             }
         };

@@ -30,7 +30,7 @@ pub struct MapFailure {
 
 /// A file that a map names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct MappedSource {
     /// As the map says it.
     pub name: String,
     /// On this machine, symbolic links followed; it need not exist.
@@ -42,7 +42,7 @@ pub struct Source {
 /// A place in a text people wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Original<'a> {
-    pub source: &'a Source,
+    pub source: &'a MappedSource,
     pub position: Position,
 }
 
@@ -53,12 +53,12 @@ pub struct Generated {
     pub positions: Vec<Position>,
     /// The place that they are of.
     pub original: Position,
-    pub bound: Bound,
+    pub bound: OnLine,
 }
 
 /// Whether the line that was asked for has code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum OnLine {
     Asked,
     /// It has none; this is the next line that has.
     Moved,
@@ -66,7 +66,7 @@ pub enum Bound {
 
 #[derive(Debug)]
 pub struct SourceMap {
-    sources: Vec<Source>,
+    sources: Vec<MappedSource>,
     /// By generated place.
     tokens: Vec<Token>,
     /// Original place and index of its token, by original place.
@@ -115,7 +115,7 @@ impl SourceMap {
         Ok(map)
     }
 
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &[MappedSource] {
         &self.sources
     }
 
@@ -149,7 +149,7 @@ impl SourceMap {
             .filter(|token| (token.line, token.column) == (first.line, first.column))
             .flat_map(|token| self.places_of(*token))
             .collect();
-        let bound = if first.line == asked.line_number() { Bound::Asked } else { Bound::Moved };
+        let bound = if first.line == asked.line_number() { OnLine::Asked } else { OnLine::Moved };
         let original = Position::from_zero_based(first.line, Some(first.column));
         Some(Generated { positions, original, bound })
     }
@@ -202,7 +202,7 @@ impl SourceMap {
         for name in json.sources {
             let name = name.unwrap_or_default();
             let path = locate::source(&name, json.source_root.as_deref(), folder);
-            self.sources.push(Source { name, path, content: contents.next().flatten() });
+            self.sources.push(MappedSource { name, path, content: contents.next().flatten() });
         }
         let tokens = vlq::decode(&json.mappings)?;
         if self.tokens.len().saturating_add(tokens.len()) > limits::MAP_TOKENS {

@@ -9,7 +9,7 @@ use std::{collections::HashMap, path::PathBuf};
 use crate::{
     position::Position,
     scripts::{Script, Scripts, UserFile},
-    source_map::{self, Bound, Generated, MapFailure, SourceMap},
+    source_map::{self, Generated, MapFailure, OnLine, SourceMap},
     types::{Location, ScriptId, debugger::ScriptParsed},
 };
 
@@ -23,7 +23,7 @@ pub struct Sources {
 
 /// Where a stop is, as people say it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePlace {
     /// `None` for Node's own scripts, for `eval`, and for sources that are not on this machine.
     pub file: Option<PathBuf>,
     /// The path, or what there is: `node:fs`, the name in the map, nothing for an `eval`.
@@ -55,13 +55,13 @@ impl Sources {
     }
 
     /// A place in a script, as people say it. `None` for a script that was never announced.
-    pub fn place(&mut self, location: &Location) -> Option<Place> {
+    pub fn place(&mut self, location: &Location) -> Option<SourcePlace> {
         self.read_map(&location.script_id);
         let position = Position::of(location);
         let script = self.scripts.get(&location.script_id)?;
         let original = self.map(&location.script_id).and_then(|map| map.original(position));
         Some(match original {
-            Some(original) => Place {
+            Some(original) => SourcePlace {
                 file: original.source.path.clone(),
                 name: match &original.source.path {
                     Some(path) => path.display().to_string(),
@@ -70,7 +70,7 @@ impl Sources {
                 position: original.position,
                 mapped: true,
             },
-            None => Place {
+            None => SourcePlace {
                 file: script.file().map(PathBuf::from),
                 name: match script.file() {
                     Some(path) => path.display().to_string(),
@@ -102,7 +102,7 @@ impl Sources {
                 generated: Generated {
                     positions: vec![asked],
                     original: asked,
-                    bound: Bound::Asked,
+                    bound: OnLine::Asked,
                 },
                 mapped: false,
             });

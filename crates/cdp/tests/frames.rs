@@ -5,7 +5,7 @@ mod tests {
     use std::time::Duration;
 
     use futures::{SinkExt as _, StreamExt as _};
-    use holdpoint_cdp::{Client, Closing, Error, Event, Inbox, Incoming, Limits};
+    use holdpoint_cdp::{Closing, Error, Event, Inbox, Incoming, Limits, Requester};
     use serde_json::{Value, json};
     use tokio::{
         net::{TcpListener, TcpStream},
@@ -18,11 +18,11 @@ mod tests {
 
     const DEADLINE: Duration = Duration::from_secs(20);
 
-    async fn pair(limits: Limits) -> (Client, Inbox, WebSocketStream<TcpStream>) {
+    async fn pair(limits: Limits) -> (Requester, Inbox, WebSocketStream<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("ws://{}/x", listener.local_addr().unwrap());
         let accept = async { accept_async(listener.accept().await.unwrap().0).await.unwrap() };
-        let (client, peer) = tokio::join!(Client::connect(&url, limits), accept);
+        let (client, peer) = tokio::join!(Requester::connect(&url, limits), accept);
         let (client, inbox) = client.unwrap();
         (client, inbox, peer)
     }

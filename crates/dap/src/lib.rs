@@ -27,17 +27,17 @@
 //! # }
 //! ```
 
-mod client;
 pub mod codec;
 mod event;
 mod lenient;
 pub mod limits;
 mod message;
 pub mod request;
+mod requester;
 mod tape;
 pub mod types;
 
-pub use client::{Client, Counts, Inbox, Incoming, RequestError, ReverseRequest};
 pub use event::Event;
 pub use request::Request;
+pub use requester::{Counts, Inbox, Incoming, RequestError, Requester, ReverseRequest};
 pub use tape::Tape;

@@ -1,6 +1,6 @@
 //! The requests a debugger makes: one small type each, with its arguments and its answer.
 //!
-//! A request that is not here goes by [`Client::raw`](crate::Client::raw), or a caller defines its own
+//! A request that is not here goes by [`Requester::raw`](crate::Client::raw), or a caller defines its own
 //! [`Request`]: adapters have private ones.
 
 use serde::{Serialize, de::DeserializeOwned};
@@ -39,7 +39,7 @@ requests! {
     Restart = "restart": t::RestartArguments => t::Empty;
     Disconnect = "disconnect": t::DisconnectArguments => t::Empty;
     Terminate = "terminate": t::TerminateArguments => t::Empty;
-    /// Dropping a request's future sends it by itself where the adapter can; see [`Client`](crate::Client).
+    /// Dropping a request's future sends it by itself where the adapter can; see [`Requester`](crate::Client).
     Cancel = "cancel": t::CancelArguments => t::Empty;
 
     BreakpointLocations = "breakpointLocations":

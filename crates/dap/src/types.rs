@@ -2,7 +2,7 @@
 //!
 //! Ours, not generated: the strict ones reject what real adapters send. A field that the protocol calls
 //! required has a default, every other is an `Option`; how they are read is told in `lenient.rs`.
-//! What stands in the protocol and not here travels by [`Client::raw`](crate::Client::raw).
+//! What stands in the protocol and not here travels by [`Requester::raw`](crate::Client::raw).
 //! The meaning of a field is in the [specification](https://microsoft.github.io/debug-adapter-protocol/specification);
 //! comments here say what the specification does not, or what is easily missed.
 

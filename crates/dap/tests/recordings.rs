@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use expect_test::expect;
 use holdpoint_dap::{
-    Client, Event, Incoming, Request,
+    Event, Incoming, Request, Requester,
     codec::encode,
     request::*,
     types::{Capabilities, Empty},
@@ -167,7 +167,7 @@ async fn all_of_them_in_one_stream_come_through_the_client() {
     let all = recorded();
     let (ours, mut theirs) = tokio::io::duplex(1000);
     let (read, write) = tokio::io::split(ours);
-    let (client, mut inbox) = Client::start(read, write, None);
+    let (client, mut inbox) = Requester::start(read, write, None);
     let stream: Vec<u8> = all.iter().flat_map(|it| encode(&it.message)).collect();
     let adapter = tokio::spawn(async move {
         theirs.write_all(&stream).await.unwrap();

@@ -5,6 +5,7 @@
 
 mod ask;
 mod node;
+mod own;
 mod provided;
 mod python;
 mod server;
@@ -18,14 +19,15 @@ use futures::future::BoxFuture;
 use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
-pub use self::{ask::choose_running, server::Server};
+pub use self::{ask::choose_running, server::DebugServer};
 pub use crate::backend::Connected;
 use crate::{
     attach::Attach,
     breakpoints::Breakpoints,
     failure::{Code, Failure},
-    language::{Manners, Outlined, Reading},
+    language::{Listing, Manners, Outlined, Reading, Runners, Wants},
     launch::Launch,
+    nouns::Variable,
     process::Program,
     running::Running,
 };
@@ -33,6 +35,11 @@ use crate::{
 /// All that is known of one language.
 pub trait Adapter: Sync {
     fn language(&self) -> &'static str;
+
+    /// As people say it.
+    fn called(&self) -> &'static str {
+        self.language()
+    }
 
     /// What else it is called.
     fn aliases(&self) -> &'static [&'static str] {
@@ -54,6 +61,26 @@ pub trait Adapter: Sync {
 
     fn manners(&self) -> Manners {
         Manners::default()
+    }
+
+    /// The runners of its tests.
+    fn runners(&self) -> Runners {
+        Runners::default()
+    }
+
+    /// Whether this is what nobody wrote in the program: its debugger or its tools have put it there.
+    fn is_noise(&self, _variable: &Variable) -> bool {
+        false
+    }
+
+    /// How the parts of a value are listed.
+    fn listing(&self) -> Listing {
+        Listing::default()
+    }
+
+    /// What `holdpoint doctor` looks for.
+    fn wants(&self) -> Option<Wants> {
+        None
     }
 
     /// Folders in which nobody looks for a file of the user's.
@@ -126,6 +153,16 @@ pub fn mount(adapters: &'static [&'static dyn Adapter]) {
 /// The languages of this process.
 pub fn all() -> &'static [&'static dyn Adapter] {
     MOUNTED.get().copied().unwrap_or(ADAPTERS)
+}
+
+/// The runners of tests of all of them.
+pub fn runners() -> impl Iterator<Item = Runners> {
+    all().iter().map(|it| it.runners())
+}
+
+/// As people say them: `Python, Node`.
+pub fn called() -> String {
+    all().iter().map(|it| it.called()).collect::<Vec<_>>().join(", ")
 }
 
 /// What they are called.

@@ -13,14 +13,14 @@ use tokio::sync::mpsc;
 
 pub use crate::nouns::{
     Binding, Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Loaded, Passed, Reached,
-    Running, Scope, ScopeKind, Signal, Site, Slice, Stack, Step, StopReason, Stopped, Thread,
-    TraceWay, Tracing, Value, Variable, Wanted, WantedFunction,
+    RunningText, Scope, ScopeKind, Signal, Site, Slice, Stack, Step, StopReason, Stopped, Thread,
+    TraceWay, Tracing, Value, Variable, Wanted, WantedFunction, Went,
 };
 use crate::{
     breakpoints::Breakpoint,
     failure::{Code, Failure},
     limits,
-    nouns::Moment,
+    nouns::StopMoment,
 };
 
 tokio::task_local! {
@@ -147,15 +147,15 @@ impl Backend {
         Ok(value.at(container.moment))
     }
 
-    fn moment(&self, thread: Option<i64>) -> Moment {
+    fn moment(&self, thread: Option<i64>) -> StopMoment {
         let epoch = match self {
             Backend::Dap(dap) => dap.epoch(thread),
             Backend::Cdp(cdp) => cdp.epoch(),
         };
-        Moment { thread, epoch }
+        StopMoment { thread, epoch }
     }
 
-    fn is_now(&self, moment: Moment) -> Result<(), Failure> {
+    fn is_now(&self, moment: StopMoment) -> Result<(), Failure> {
         if self.moment(moment.thread) == moment {
             return Ok(());
         }
@@ -180,13 +180,13 @@ macro_rules! forward {
 }
 
 forward! {
-    pub async fn resume(&self, thread: i64) -> ();
+    pub async fn resume(&self, thread: i64) -> Went;
     pub async fn step(&self, thread: i64, step: Step) -> ();
     pub async fn pause(&self, thread: Option<i64>) -> ();
     pub async fn set_breakpoints(&self, file: &std::path::Path, wanted: &[Wanted]) -> Vec<Bound>;
     pub async fn set_functions(&self, wanted: &[WantedFunction]) -> Vec<Bound>;
     pub async fn set_exceptions(&self, exceptions: &Exceptions) -> ();
-    pub async fn running(&self, file: &std::path::Path) -> Running;
+    pub async fn running(&self, file: &std::path::Path) -> RunningText;
     pub async fn loaded(&self) -> Vec<Loaded>;
     pub async fn is_same(&self, file: &std::path::Path) -> Option<bool>;
     pub async fn runs(&self, file: &std::path::Path, text: Option<&str>) -> ();

@@ -17,9 +17,9 @@ mod beside;
 mod book;
 mod expressions;
 mod flow;
-mod known;
 mod liveness;
 mod look;
+mod recent;
 mod stacks;
 mod teller;
 
@@ -42,11 +42,13 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 pub use self::{
-    batch::{BatchAnswer, Record, Ref},
+    batch::{BatchAnswer, CallRecord, LiveRef},
     beside::AppEvent,
-    flow::{PausedAfter, Refused, Started},
+    flow::{CallStarted, PausedAfter, Refused},
 };
-use self::{functions::Config, known::Known, paused::Pauses, stacks::Stacks, teller::Teller};
+use self::{
+    functions::Config, paused::Pauses, recent::RecentValues, stacks::Stacks, teller::Teller,
+};
 use crate::{
     calls::{call::Call, clock, verdict::Verdict},
     limits,
@@ -83,7 +85,7 @@ pub struct Callpoints {
 #[derive(Default)]
 struct Live {
     config: Config,
-    known: Known,
+    recent: RecentValues,
     stacks: Stacks,
     flights: Flights,
     pauses: Pauses,
@@ -94,8 +96,16 @@ struct Live {
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
-    /// The recorder's losses when `known` was last true.
+    /// The recorder's losses when `recent` was last true.
     losses: u64,
+    /// Pauses that are gone with their calls; whoever sees the calls off tells of them.
+    unwaited: Vec<Unwaited>,
+}
+
+/// A pause whose call ended although it was to wait there.
+struct Unwaited {
+    pause_id: String,
+    method_name: String,
 }
 
 /// An app that was heard of.
@@ -125,7 +135,7 @@ struct Flights {
     /// The request that began a call, sent again: its answer is the same.
     again: HashMap<u64, String>,
     /// Requests whose call is about to pause: who sends one again waits for the same answer.
-    pausing: HashMap<u64, watch::Receiver<Option<Started>>>,
+    pausing: HashMap<u64, watch::Receiver<Option<CallStarted>>>,
 }
 
 /// A call under way, as it is shown.
@@ -141,7 +151,7 @@ struct Flight {
     fingerprint: Option<u64>,
     call: Arc<Call>,
     /// What its start was answered.
-    answer: Started,
+    answer: CallStarted,
     /// The pause before it, if there was one.
     pause: Option<String>,
     repl_sessions: Vec<String>,
@@ -262,7 +272,7 @@ impl Callpoints {
         if live.losses != losses {
             live.losses = losses;
             // Any of them may have been among what was lost: the store is asked, and then the app.
-            live.known = live.known.emptied();
+            live.recent = live.recent.emptied();
         }
         live
     }
@@ -270,7 +280,7 @@ impl Callpoints {
 
 impl Flights {
     /// The answer to a request that came before.
-    fn again(&self, fingerprint: u64) -> Option<Started> {
+    fn again(&self, fingerprint: u64) -> Option<CallStarted> {
         let call_id = self.again.get(&fingerprint)?;
         self.calls.get(call_id).map(|flight| flight.answer.clone())
     }

@@ -18,6 +18,7 @@ use crate::{
     failure::Failure,
     log::Log,
     memory::{Memory, Restored},
+    secrets::Secrets,
     sessions::Sessions,
     snapshots::Snapshots,
     timeline::{Ask, Facts, Timeline},
@@ -46,15 +47,16 @@ pub struct Engine {
 impl Engine {
     /// Starts the engine; the first event of its log says so. `guard` is our own binary, which stands
     /// over the programs we start; `home` is where we keep what we provide for them.
-    /// `location` is the store's.
+    /// `location` is the store's; `secrets` say what the log must not take.
     pub fn start(
         version: &'static str,
         guard: PathBuf,
         home: PathBuf,
         location: Location,
         retention: Retention,
+        secrets: Secrets,
     ) -> Arc<Engine> {
-        let log = Arc::new(Log::default());
+        let log = Arc::new(Log::keeping(secrets));
         log.append(Event::ServerStarted { version: version.to_owned(), pid: std::process::id() });
         let sessions = Arc::new(Sessions::new(Arc::clone(&log), guard, home));
         Arc::new(Engine {
@@ -71,6 +73,11 @@ impl Engine {
             started_at: Timestamp::now(),
             started: Instant::now(),
         })
+    }
+
+    /// What must not reach a model, and how it is shown instead.
+    pub fn secrets(&self) -> &Secrets {
+        self.log.secrets()
     }
 
     /// The store, opened now if it was not; the first time, what an earlier server left is put back.

@@ -2,13 +2,14 @@
 //!
 //! An event says what was observed. It carries no wishes and calls nobody.
 
+mod conceal;
 mod kind;
 mod trace;
 
 use serde::Serialize;
 
 pub use self::{
-    kind::{Kind, Topic},
+    kind::{EventKind, Topic},
     trace::{TraceHit, Traced},
 };
 use crate::{
@@ -201,42 +202,42 @@ pub struct BoundAt {
 }
 
 impl Event {
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> EventKind {
         match self {
-            Event::ServerStarted { .. } => Kind::ServerStarted,
-            Event::ServerStopping { .. } => Kind::ServerStopping,
-            Event::ClientConnected { .. } => Kind::ClientConnected,
-            Event::ClientLeft { .. } => Kind::ClientLeft,
-            Event::Note { .. } => Kind::Note,
-            Event::SessionStarted { .. } => Kind::SessionStarted,
-            Event::Stopped(_) => Kind::Stopped,
-            Event::Resumed { .. } => Kind::Resumed,
-            Event::SessionEnded { .. } => Kind::SessionEnded,
-            Event::ProcessStarted { .. } => Kind::ProcessStarted,
-            Event::ProcessEnded { .. } => Kind::ProcessEnded,
-            Event::ThreadStarted { .. } => Kind::ThreadStarted,
-            Event::ThreadEnded { .. } => Kind::ThreadEnded,
-            Event::Output { .. } => Kind::Output,
-            Event::BreakpointChanged { .. } => Kind::BreakpointChanged,
-            Event::BreakpointBound(_) => Kind::BreakpointBound,
-            Event::BreakpointUnbound { .. } => Kind::BreakpointUnbound,
-            Event::TracepointHit(_) => Kind::TracepointHit,
-            Event::CallPaused { .. } => Kind::CallPaused,
-            Event::CallResumed { .. } => Kind::CallResumed,
-            Event::CallLost { .. } => Kind::CallLost,
-            Event::CallCompleted { .. } => Kind::CallCompleted,
-            Event::CallsCompleted { .. } => Kind::CallsCompleted,
-            Event::CallsDropped { .. } => Kind::CallsDropped,
-            Event::CallsLost { .. } => Kind::CallsLost,
-            Event::CallpointChanged { .. } => Kind::CallpointChanged,
-            Event::FunctionRegistered { .. } => Kind::FunctionRegistered,
+            Event::ServerStarted { .. } => EventKind::ServerStarted,
+            Event::ServerStopping { .. } => EventKind::ServerStopping,
+            Event::ClientConnected { .. } => EventKind::ClientConnected,
+            Event::ClientLeft { .. } => EventKind::ClientLeft,
+            Event::Note { .. } => EventKind::Note,
+            Event::SessionStarted { .. } => EventKind::SessionStarted,
+            Event::Stopped(_) => EventKind::Stopped,
+            Event::Resumed { .. } => EventKind::Resumed,
+            Event::SessionEnded { .. } => EventKind::SessionEnded,
+            Event::ProcessStarted { .. } => EventKind::ProcessStarted,
+            Event::ProcessEnded { .. } => EventKind::ProcessEnded,
+            Event::ThreadStarted { .. } => EventKind::ThreadStarted,
+            Event::ThreadEnded { .. } => EventKind::ThreadEnded,
+            Event::Output { .. } => EventKind::Output,
+            Event::BreakpointChanged { .. } => EventKind::BreakpointChanged,
+            Event::BreakpointBound(_) => EventKind::BreakpointBound,
+            Event::BreakpointUnbound { .. } => EventKind::BreakpointUnbound,
+            Event::TracepointHit(_) => EventKind::TracepointHit,
+            Event::CallPaused { .. } => EventKind::CallPaused,
+            Event::CallResumed { .. } => EventKind::CallResumed,
+            Event::CallLost { .. } => EventKind::CallLost,
+            Event::CallCompleted { .. } => EventKind::CallCompleted,
+            Event::CallsCompleted { .. } => EventKind::CallsCompleted,
+            Event::CallsDropped { .. } => EventKind::CallsDropped,
+            Event::CallsLost { .. } => EventKind::CallsLost,
+            Event::CallpointChanged { .. } => EventKind::CallpointChanged,
+            Event::FunctionRegistered { .. } => EventKind::FunctionRegistered,
         }
     }
 
     /// The name by which it is asked for: its kind, or `exception` for a stop that one caused.
     pub fn label(&self) -> &'static str {
         match self {
-            Event::Stopped(at) if at.is_exception() => Kind::EXCEPTION,
+            Event::Stopped(at) if at.is_exception() => EventKind::EXCEPTION,
             event => event.kind().as_str(),
         }
     }

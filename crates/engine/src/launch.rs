@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::secrets::Secrets;
+
 /// One of `program`, `module`, `command` and `test` says what runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -17,6 +19,9 @@ pub struct Launch {
     pub args: Vec<String>,
     pub cwd: PathBuf,
     pub env: BTreeMap<String, String>,
+    /// Secrets of its environment that were not kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     pub stop_on_entry: bool,
     /// Written to the program's stdin at its start, which then ends.
     pub stdin: Option<String>,
@@ -25,6 +30,22 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// As it may be kept: without the secrets of its environment, but with their names.
+    pub fn without_secrets(&self, secrets: &Secrets) -> Launch {
+        let mut kept = self.clone();
+        let named = kept.env.extract_if(.., |name, value| secrets.is_secret(name, value));
+        kept.withheld = named.map(|(name, _)| name).collect();
+        kept
+    }
+
+    /// The same again, with what is given anew. An error names the secrets that are missing still.
+    pub fn again(mut self, env: BTreeMap<String, String>) -> Result<Launch, Vec<String>> {
+        self.env.extend(env);
+        let env = &self.env;
+        self.withheld.retain(|name| !env.contains_key(name));
+        if self.withheld.is_empty() { Ok(self) } else { Err(self.withheld) }
+    }
+
     /// What to call the session when nobody named it.
     pub fn title(&self) -> String {
         let file =
@@ -36,5 +57,24 @@ impl Launch {
             .or_else(|| self.command.first().cloned())
             .or_else(|| self.test.clone())
             .unwrap_or_else(|| "program".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_environment_is_kept_without_its_secrets() {
+        let pair = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let env = [("API_KEY", "hunter2"), ("LANG", "C"), ("DB", "postgres://a:b@c/d")];
+        let launch = Launch { env: env.map(pair).into(), ..Launch::default() };
+        let kept = launch.without_secrets(&Secrets::default());
+        assert_eq!(kept.withheld, ["API_KEY"]);
+        assert!(!serde_json::to_string(&kept).unwrap().contains("hunter2"));
+        assert_eq!(kept.clone().again(BTreeMap::new()), Err(vec!["API_KEY".to_owned()]));
+        let again = kept.again([pair(("API_KEY", "other"))].into()).unwrap();
+        assert_eq!(again.env.get("API_KEY").unwrap(), "other");
+        assert_eq!(again.env.get("LANG").unwrap(), "C");
     }
 }

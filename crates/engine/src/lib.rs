@@ -29,6 +29,7 @@ pub mod repl;
 #[cfg(test)]
 mod rooms;
 pub mod running;
+pub mod secrets;
 pub mod session;
 pub mod sessions;
 pub mod snapshots;

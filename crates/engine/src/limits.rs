@@ -209,6 +209,15 @@ pub const DETACHED_STOP: Duration = Duration::from_secs(15);
 /// How long `holdpoint stop` waits to hear what is about to end with the server.
 pub const HEALTH_ANSWER: Duration = Duration::from_secs(2);
 
+// Doors.
+
+/// How long a key of `holdpoint open` waits for the browser that brings it.
+pub const OPEN_KEY: Duration = Duration::from_secs(60);
+/// Such keys at once: somebody who opens page after page, not more.
+pub const OPEN_KEYS: usize = 16;
+/// Users who may not connect and are named to the one who asks.
+pub const STRANGERS: usize = 16;
+
 // Sessions.
 
 /// Messages that wait for a session, or from a process. Full means that a burst is faster than we are: whoever

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::{event::Event, ids::Seq, limits};
+use crate::{event::Event, ids::Seq, limits, secrets::Secrets};
 
 /// One event with its place and time. Cloning is cheap: readers share it.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,8 @@ pub struct Log {
     /// The number of the newest record. Changed only under the ring's lock, so it never goes back.
     head: watch::Sender<Seq>,
     bounds: Bounds,
+    /// What is secret never enters: whoever reads the log may show all of it.
+    secrets: Secrets,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -88,7 +90,7 @@ struct Ring {
 
 /// A page of the past, oldest first.
 #[derive(Debug, PartialEq)]
-pub struct Page {
+pub struct LogPage {
     pub records: Vec<Record>,
     /// Numbers asked for that are no longer kept.
     pub gap: Option<(Seq, Seq)>,
@@ -110,10 +112,20 @@ impl Log {
             ring: Mutex::default(),
             head: watch::Sender::new(Seq::START),
             bounds: Bounds { events: events.max(1), bytes },
+            secrets: Secrets::default(),
         }
     }
 
-    pub fn append(&self, event: Event) -> Seq {
+    pub fn keeping(secrets: Secrets) -> Self {
+        Log { secrets, ..Log::default() }
+    }
+
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    pub fn append(&self, mut event: Event) -> Seq {
+        event.conceal(&self.secrets);
         let mut ring = self.ring();
         let seq = ring.last.next();
         ring.push(Record { seq, at: Timestamp::now(), event: Arc::new(event) });
@@ -124,6 +136,11 @@ impl Log {
 
     /// Appends several at once, next to each other; readers are woken once.
     pub fn append_all(&self, events: impl IntoIterator<Item = Event>) {
+        let conceal = |mut event: Event| {
+            event.conceal(&self.secrets);
+            event
+        };
+        let events: Vec<Event> = events.into_iter().map(conceal).collect();
         let mut ring = self.ring();
         let before = ring.last;
         for event in events {
@@ -147,13 +164,13 @@ impl Log {
     }
 
     /// Up to `limit` records after `since` that `wanted` accepts.
-    pub fn page(&self, since: Seq, limit: usize, wanted: impl Fn(&Record) -> bool) -> Page {
+    pub fn page(&self, since: Seq, limit: usize, wanted: impl Fn(&Record) -> bool) -> LogPage {
         let ring = self.ring();
         let gap = ring.gap_after(since);
         let mut matching = ring.after(since).filter(|record| wanted(record));
         let records: Vec<Record> = matching.by_ref().take(limit).cloned().collect();
         let more = matching.count();
-        Page { records, gap, more, head: ring.last }
+        LogPage { records, gap, more, head: ring.last }
     }
 
     /// The place from which the newest `limit` matching records are one page.
@@ -261,7 +278,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::event::Kind;
+    use crate::event::EventKind;
 
     fn note(text: &str) -> Event {
         Event::Note { text: text.into(), by: "test".into() }
@@ -318,6 +335,44 @@ mod tests {
         assert_eq!(numbers(&log.reader(Seq::START).take(10)), ["gap 1-4", "5"]);
     }
 
+    /// Its weight leaves with it: else every later event would push out the one before.
+    #[test]
+    fn after_a_large_event_small_ones_are_kept_again() {
+        let log = Arc::new(Log::bounded(100, 1_000));
+        log.append(note(&"x".repeat(5_000)));
+        for _ in 0..3 {
+            log.append(note("small"));
+        }
+        assert_eq!(numbers(&log.reader(Seq::START).take(10)), ["gap 1-1", "2", "3", "4"]);
+    }
+
+    #[tokio::test]
+    async fn several_at_once_are_bounded_and_wake_who_waits() {
+        let log = Arc::new(Log::bounded(4, usize::MAX));
+        let mut reader = log.reader(Seq::START);
+        log.append_all([]);
+        assert_eq!(log.head(), Seq::START);
+        log.append_all((0..6).map(|_| note("x")));
+        let seen = tokio::time::timeout(Duration::from_secs(5), reader.batch(9)).await.unwrap();
+        assert_eq!(numbers(&seen), ["gap 1-2", "3", "4", "5", "6"]);
+    }
+
+    /// Ready means that there is something: else who waits would never rest.
+    #[tokio::test]
+    async fn nothing_new_is_not_ready() {
+        let log = Arc::new(Log::bounded(4, usize::MAX));
+        log.append(note("x"));
+        for (since, expected) in [(Seq::START, true), (Seq(1), false), (Seq(9), false)] {
+            let mut reader = log.reader(since);
+            let is_ready = tokio::select! {
+                biased;
+                () = reader.ready() => true,
+                () = std::future::ready(()) => false,
+            };
+            assert_eq!(is_ready, expected, "since {since}");
+        }
+    }
+
     #[test]
     fn a_reader_from_the_future_waits_for_it() {
         let log = Arc::new(Log::bounded(4, usize::MAX));
@@ -333,9 +388,9 @@ mod tests {
         for _ in 0..5 {
             log.append(note("x"));
         }
-        let page = log.page(Seq::START, 2, |it| it.event.kind() == Kind::Note);
+        let page = log.page(Seq::START, 2, |it| it.event.kind() == EventKind::Note);
         assert_eq!((page.records.len(), page.more), (2, 3));
-        assert_eq!(log.before_newest(2, |it| it.event.kind() == Kind::Note), Seq(4));
+        assert_eq!(log.before_newest(2, |it| it.event.kind() == EventKind::Note), Seq(4));
         assert_eq!(log.before_newest(9, |_| true), Seq::START);
     }
 
@@ -379,7 +434,11 @@ mod tests {
                     }
                 }
             }
-            prop_assert!(expected <= log.head().0 + 1);
+            reader.take(usize::MAX).iter().for_each(|read| match read {
+                Read::Record(_) => expected += 1,
+                Read::Gap { last, .. } => expected = last.0 + 1,
+            });
+            prop_assert_eq!(expected, log.head().0 + 1);
         }
     }
 }

@@ -18,13 +18,14 @@ use crate::{
     breakpoints::{Asked, Breakpoint, Breakpoints, Place, Trace},
     ids::BreakpointId,
     launch::Launch,
+    secrets::Secrets,
 };
 
 pub struct Memory {
     store: Option<Arc<dyn Tables>>,
     /// Why nothing is kept, when nothing is.
     trouble: Option<String>,
-    rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointId>>,
+    rows: Mutex<BTreeMap<BreakpointId, kept::BreakpointKey>>,
 }
 
 /// What an earlier server left.
@@ -72,7 +73,7 @@ impl Memory {
         let mut count = 0;
         for row in rows {
             let Some(asked) = asked(&row.breakpoint) else { continue };
-            let kept::Breakpoint { enabled, spent, .. } = row.breakpoint;
+            let kept::KeptBreakpoint { enabled, spent, .. } = row.breakpoint;
             let Some(breakpoint) = breakpoints.recall(asked, enabled, spent) else { continue };
             self.rows().insert(breakpoint.id, row.id);
             count += 1;
@@ -108,7 +109,7 @@ impl Memory {
                 .as_ref()
                 .map_or(0, |trace| u32::try_from(it(trace)).unwrap_or(u32::MAX))
         };
-        let row = kept::Breakpoint {
+        let row = kept::KeptBreakpoint {
             kind: breakpoint.kind().to_owned(),
             file: breakpoint.place.file().map(|it| it.display().to_string()),
             line,
@@ -147,9 +148,15 @@ impl Memory {
         }
     }
 
-    pub async fn begin(&self, launch: &Launch, language: &str) -> Option<LaunchMark> {
+    pub async fn begin(
+        &self,
+        launch: &Launch,
+        language: &str,
+        secrets: &Secrets,
+    ) -> Option<LaunchMark> {
         let store = self.store.as_ref()?;
-        let row = kept::Launch {
+        let launch = &launch.without_secrets(secrets);
+        let row = kept::KeptLaunch {
             name: launch.title(),
             language: language.to_owned(),
             spec: serde_json::to_value(launch).unwrap_or_default(),
@@ -209,7 +216,7 @@ impl Memory {
         self.store.is_some()
     }
 
-    fn rows(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, kept::BreakpointId>> {
+    fn rows(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, kept::BreakpointKey>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -219,7 +226,7 @@ fn in_full(error: &StoreError) -> String {
     format!("{error}{hint}")
 }
 
-fn asked(row: &kept::Breakpoint) -> Option<Asked> {
+fn asked(row: &kept::KeptBreakpoint) -> Option<Asked> {
     let file = row.file.as_ref().map(Into::into);
     let place = match &row.function {
         Some(name) => Place::Function { name: name.clone(), file },

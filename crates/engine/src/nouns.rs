@@ -6,10 +6,10 @@ mod values;
 
 use serde::Serialize;
 
-pub(crate) use self::values::Moment;
+pub(crate) use self::values::StopMoment;
 pub use self::{
     points::{
-        Binding, Bound, Exceptions, Loaded, Passed, Reached, Running, Site, TraceWay, Tracing,
+        Binding, Bound, Exceptions, Loaded, Passed, Reached, RunningText, Site, TraceWay, Tracing,
         Wanted, WantedFunction,
     },
     values::{
@@ -92,6 +92,14 @@ impl StopReason {
             StopReason::Other(text) => text,
         }
     }
+}
+
+/// Which threads of a process went on when one was told to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Went {
+    All,
+    /// That one only; the others stand as they stood.
+    Alone,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

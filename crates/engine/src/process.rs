@@ -7,11 +7,11 @@
 
 mod orphans;
 pub mod report;
-pub mod tree;
+mod tree;
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     os::unix::process::ExitStatusExt as _,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
@@ -19,7 +19,7 @@ use std::{
 
 use tokio::{
     io::AsyncRead,
-    process::{Child, ChildStdin, ChildStdout, Command},
+    process::{Child, ChildStdin, Command},
 };
 
 use self::{
@@ -27,6 +27,19 @@ use self::{
     report::{Report, Said},
 };
 use crate::failure::{Code, Failure};
+
+/// What this process was given that lets its bearer in here. Nothing that we start has it from us: a program under a
+/// debugger is the user's, or of whoever wrote it.
+const SECRETS: [&str; 2] = ["HOLDPOINT_TOKEN", "HOLDPOINT_TOKEN_FILE"];
+
+/// A command with our environment, but for our secrets.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    for name in SECRETS {
+        command.env_remove(name);
+    }
+    command
+}
 
 /// What to start.
 #[derive(Debug, Clone)]
@@ -60,8 +73,9 @@ enum Role {
 /// What an adapter leaves in here is read for the session.
 pub struct Pipes {
     pub stdin: Option<ChildStdin>,
-    pub stdout: Option<ChildStdout>,
     /// The program's own; an adapter may put itself in between to take out what its debugger says there.
+    pub stdout: Option<Box<dyn AsyncRead + Send + Unpin>>,
+    /// As much.
     pub stderr: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// What a debug server says of itself.
     pub debugger: Option<Box<dyn AsyncRead + Send + Unpin>>,
@@ -101,7 +115,7 @@ impl Program {
     }
 
     fn begin(guard: &Path, spec: &Spec, role: Role) -> Result<Program, Failure> {
-        let mut command = Command::new(guard);
+        let mut command = command(guard);
         let (me, report) = (std::process::id().to_string(), Report::new());
         command.args(["guard", "--parent", &me]);
         if let Some(number) = report.number() {
@@ -126,12 +140,17 @@ impl Program {
         })?;
         let pipes = Pipes {
             stdin: guard.stdin.take(),
-            stdout: guard.stdout.take(),
+            stdout: guard.stdout.take().map(|pipe| Box::new(pipe) as Box<_>),
             stderr: guard.stderr.take().map(|pipe| Box::new(pipe) as Box<_>),
             debugger: None,
         };
         let standing = Standing::new(guard.id());
         Ok(Program { guard, standing, report, role, pipes })
+    }
+
+    /// The process below which all of it is; none once it has ended.
+    pub fn root(&self) -> Option<u32> {
+        self.guard.id()
     }
 
     /// Waits for the end.

@@ -10,7 +10,7 @@ mod tree;
 
 use std::{collections::HashSet, sync::Arc};
 
-pub use holdpoint_store::{App, AppKey, CallStats, Snapshot, StoreError, Value as Kept};
+pub use holdpoint_store::{AppKey, AppRow, CallStats, SnapshotRow, StoreError, ValueRow as Kept};
 use holdpoint_store::{CallQuery, CallRow, Cid, Tables};
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub use self::recorder::Unkept;
 pub use self::{
     name::NoValue,
     object::{Inspected, Looked},
-    tree::Node,
+    tree::CallNode,
 };
 use crate::{
     calls::{
@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// Which records; everything that is set must hold.
-pub type Wanted = CallQuery;
+pub type RecordQuery = CallQuery;
 
 pub struct Records {
     store: Arc<dyn Tables>,
@@ -42,7 +42,7 @@ pub struct Records {
 
 /// Records, newest first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Page {
+pub struct RecordPage {
     pub calls: Vec<Recorded>,
     /// How many match in all.
     pub total: u64,
@@ -62,7 +62,7 @@ pub struct Recorded {
 /// A live object at one moment of one call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObjectSeen {
-    pub at: Snapshot,
+    pub at: SnapshotRow,
     pub shown: Value,
 }
 
@@ -77,7 +77,7 @@ impl Records {
         Records { store, recorder: Some(recorder) }
     }
 
-    pub async fn page(&self, mut wanted: Wanted) -> Result<Page, StoreError> {
+    pub async fn page(&self, mut wanted: RecordQuery) -> Result<RecordPage, StoreError> {
         wanted.limit = wanted.limit.clamp(1, limits::RECORDS_PAGE_MAX);
         self.settle().await;
         let limit = wanted.limit;
@@ -89,7 +89,7 @@ impl Records {
         let values = self.shown(&page.rows).await?;
         let next = if more { page.rows.last().map(|row| row.id) } else { None };
         let calls = page.rows.into_iter().map(|row| recorded(row, &values)).collect();
-        Ok(Page { calls, total: page.total, next })
+        Ok(RecordPage { calls, total: page.total, next })
     }
 
     pub async fn one(&self, call_id: &str) -> Result<Option<Recorded>, StoreError> {
@@ -110,13 +110,17 @@ impl Records {
     }
 
     /// The apps whose calls are recorded, the last heard of first, each with how many.
-    pub async fn apps(&self) -> Result<Vec<(App, u64)>, StoreError> {
+    pub async fn apps(&self) -> Result<Vec<(AppRow, u64)>, StoreError> {
         self.settle().await;
         self.store.apps(limits::APPS).await
     }
 
     /// The calls of one app as a tree, in the order they began; and how many there are in all.
-    pub async fn tree(&self, process: &str, limit: usize) -> Result<(Vec<Node>, u64), StoreError> {
+    pub async fn tree(
+        &self,
+        process: &str,
+        limit: usize,
+    ) -> Result<(Vec<CallNode>, u64), StoreError> {
         self.settle().await;
         let limit = limit.min(limits::TREE_CALLS);
         let (rows, total) = self.store.calls_of(AppKey::here(process), limit).await?;
@@ -147,10 +151,10 @@ impl Records {
         self.objects_seen(found).await
     }
 
-    async fn objects_seen(&self, found: Vec<Snapshot>) -> Result<Vec<ObjectSeen>, StoreError> {
+    async fn objects_seen(&self, found: Vec<SnapshotRow>) -> Result<Vec<ObjectSeen>, StoreError> {
         let cids = found.iter().map(|it| it.cid).collect();
         let values = self.store.values(cids).await?;
-        let seen = |at: Snapshot| {
+        let seen = |at: SnapshotRow| {
             let shown = match values.get(&at.cid) {
                 Some(value) => pretty::kept(value),
                 None => pretty::missing(&at.cid.to_string()),

@@ -58,11 +58,11 @@ pub struct ReplSession {
     pub pretty_args: Value,
     pub pretty_kwargs: Value,
     pub signature: Value,
-    pub transcript: Vec<Entry>,
+    pub transcript: Vec<Exchange>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct Exchange {
     pub index: usize,
     pub input: String,
     pub output: String,
@@ -90,13 +90,13 @@ struct Pending {
     session_id: String,
     pause_id: String,
     input: String,
-    done: oneshot::Sender<Entry>,
+    done: oneshot::Sender<Exchange>,
 }
 
 /// An expression that was queued: its answer comes here. Its end means that the session was closed.
 pub(crate) struct Awaited {
     pub(crate) eval_id: String,
-    pub(crate) answer: oneshot::Receiver<Entry>,
+    pub(crate) answer: oneshot::Receiver<Exchange>,
 }
 
 /// Why there is no session, or no answer.
@@ -118,7 +118,7 @@ pub enum NoRepl {
 
 /// What an app posts about an expression.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Outcome {
+pub struct EvalOutcome {
     pub eval_id: String,
     pub session_id: String,
     pub pause_id: String,
@@ -219,7 +219,7 @@ impl Repl {
     }
 
     /// Whether somebody waits for this answer.
-    pub(crate) async fn awaits(&self, outcome: &Outcome) -> Result<(), NoRepl> {
+    pub(crate) async fn awaits(&self, outcome: &EvalOutcome) -> Result<(), NoRepl> {
         let (is_open, is_pending) = {
             let open = self.room();
             let is_open = open.sessions.contains_key(&outcome.session_id);
@@ -241,7 +241,7 @@ impl Repl {
     /// What an app found; `shown` is its captured value as text.
     pub(crate) async fn answer(
         &self,
-        outcome: Outcome,
+        outcome: EvalOutcome,
         shown: Option<String>,
     ) -> Result<(), NoRepl> {
         let (row, done, entry) = {
@@ -255,7 +255,7 @@ impl Repl {
                 true => error_text(&outcome.error),
                 false => shown.or(outcome.result).unwrap_or_default(),
             };
-            let entry = Entry {
+            let entry = Exchange {
                 index: session.transcript.last().map_or(0, |last| last.index + 1),
                 input: pending.input,
                 output: budget::cut(&output, limits::REPL_BYTES),

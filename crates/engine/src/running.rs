@@ -1,7 +1,7 @@
 //! Processes that we did not start, as the system shows them. Linux: everything is read from `/proc`.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
@@ -154,6 +154,24 @@ pub fn listener(port: u16) -> Option<u32> {
     owner(table(std::process::id()).into_iter().find(listens)?.inode)
 }
 
+/// Whether a process, or one below it, holds a socket.
+pub fn holds(root: u32, inode: u64) -> bool {
+    let parents: HashMap<u32, u32> =
+        pids().filter_map(|pid| Some((pid, stat(pid)?.parent))).collect();
+    let is_below = |mut pid: u32| {
+        // No longer than there are processes: numbers may be given anew while they are read.
+        for _ in 0..=parents.len() {
+            match parents.get(&pid) {
+                _ if pid == root => return true,
+                Some(parent) => pid = *parent,
+                None => return false,
+            }
+        }
+        false
+    };
+    parents.keys().filter(|pid| is_below(**pid)).any(|pid| inodes(*pid).contains(&inode))
+}
+
 pub fn words(pid: u32) -> Vec<String> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = bytes.split(|byte| *byte == 0).map(|it| String::from_utf8_lossy(it).into_owned());
@@ -170,6 +188,7 @@ fn not_ours(pid: u32) -> Failure {
 
 struct Stat {
     state: char,
+    parent: u32,
     began: u64,
 }
 
@@ -179,9 +198,10 @@ fn stat(pid: u32) -> Option<Stat> {
     let (_, after) = text.rsplit_once(')')?;
     let mut fields = after.split_whitespace();
     let state = fields.next()?.chars().next()?;
+    let parent = fields.next()?.parse().ok()?;
     // The 22nd field of all, the 20th from the state on.
-    let began = fields.nth(18)?.parse().ok()?;
-    Some(Stat { state, began })
+    let began = fields.nth(17)?.parse().ok()?;
+    Some(Stat { state, parent, began })
 }
 
 fn inodes(pid: u32) -> HashSet<u64> {
@@ -193,9 +213,12 @@ fn inodes(pid: u32) -> HashSet<u64> {
 }
 
 fn owner(inode: u64) -> Option<u32> {
-    let entries = std::fs::read_dir("/proc").ok()?.flatten();
-    let mut pids = entries.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
-    pids.find(|pid| inodes(*pid).contains(&inode))
+    pids().find(|pid| inodes(*pid).contains(&inode))
+}
+
+fn pids() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|it| it.file_name().to_str()?.parse().ok())
 }
 
 /// The TCP sockets of the network that a process is in.
@@ -260,6 +283,21 @@ mod tests {
         let sockets = me.sockets();
         let socket = sockets.iter().find(|it| it.local == local).unwrap();
         assert_eq!(peer(socket), Some(me.pid));
+    }
+
+    #[test]
+    fn a_socket_is_held_by_us_and_those_above() {
+        let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listening.local_addr().unwrap().port();
+        let me = std::process::id();
+        let sockets = Running::find(me).unwrap().sockets();
+        let inode = sockets.iter().find(|it| it.local.port() == port).unwrap().inode;
+        assert!(holds(me, inode) && holds(std::os::unix::process::parent_id(), inode));
+        assert!(!holds(me, 0) && !holds(u32::MAX, inode));
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!holds(child.id(), inode));
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

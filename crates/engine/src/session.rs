@@ -31,9 +31,9 @@ use tokio::{
 
 use self::{beside::Beside, target::Targets, teller::Teller, told::ToldStop};
 pub use self::{
-    output::{Output, Text},
-    state::{Refusal, Stop},
-    view::{Passes, Process, Shown, ThreadRow, View},
+    output::{Output, OutputText},
+    state::{CommandRefusal, Stop},
+    view::{PassCount, Process, Shown, ThreadRow, View},
 };
 pub use crate::nouns::{Status, Stream};
 use crate::{

@@ -175,11 +175,11 @@ impl Sessions {
     fn keep(&self, session: Arc<Session>) {
         let memory = self.kept.lock().unwrap_or_else(PoisonError::into_inner).memory.clone();
         let Some(memory) = memory else { return };
-        let breakpoints = Arc::clone(&self.breakpoints);
+        let (breakpoints, log) = (Arc::clone(&self.breakpoints), Arc::clone(&self.log));
         tokio::spawn(async move {
             // Of a program that we only attached to there is nothing to do again.
             let mark = match session.launch() {
-                Some(launch) => memory.begin(launch, session.language).await,
+                Some(launch) => memory.begin(launch, session.language, log.secrets()).await,
                 None => None,
             };
             let mut spending = breakpoints.spending();

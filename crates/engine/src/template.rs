@@ -12,12 +12,12 @@ use crate::{
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Template {
-    pub parts: Vec<Part>,
+    pub parts: Vec<Piece>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum Piece {
     Text(String),
     Expression(String),
 }
@@ -46,8 +46,8 @@ impl Template {
 
     pub fn expressions(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Expression(it) => Some(it.as_str()),
-            Part::Text(_) => None,
+            Piece::Expression(it) => Some(it.as_str()),
+            Piece::Text(_) => None,
         })
     }
 
@@ -57,8 +57,8 @@ impl Template {
         let mut message = String::new();
         for part in &self.parts {
             message.push_str(match part {
-                Part::Text(text) => text,
-                Part::Expression(_) => values.next().unwrap_or_default(),
+                Piece::Text(text) => text,
+                Piece::Expression(_) => values.next().unwrap_or_default(),
             });
         }
         message
@@ -84,9 +84,9 @@ impl Reader {
                 }
                 ('{', _) => {
                     if !text.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut text)));
+                        parts.push(Piece::Text(std::mem::take(&mut text)));
                     }
-                    parts.push(Part::Expression(self.expression()?));
+                    parts.push(Piece::Expression(self.expression()?));
                 }
                 ('}', _) => {
                     return Err(self
@@ -100,7 +100,7 @@ impl Reader {
             }
         }
         if !text.is_empty() {
-            parts.push(Part::Text(text));
+            parts.push(Piece::Text(text));
         }
         Ok(Template { parts })
     }
@@ -215,8 +215,8 @@ mod tests {
     fn check(template: &str, expected: &str) {
         let parsed = Template::parse(template).unwrap();
         let each = parsed.parts.iter().map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Expression(it) => format!("<{it}>"),
+            Piece::Text(text) => text.clone(),
+            Piece::Expression(it) => format!("<{it}>"),
         });
         assert_eq!(each.collect::<String>(), expected);
     }
@@ -240,6 +240,11 @@ mod tests {
         check("{x!r} {x:.2f}", "<x!r> <x:.2f>");
         check("{'''a}'b'''} {\"\\\"}\"}", "<'''a}'b'''> <\"\\\"}\">");
         check("{`a ${b + `}`} c`}", "<`a ${b + `}`} c`>");
+        check("{a or ''} {b or \"\"}", "<a or ''> <b or \"\">");
+        check("{'''a''}'''} {'''a'}'''}", "<'''a''}'''> <'''a'}'''>");
+        // Two templates side by side are no three quotes; a dollar alone is text, and so is one in Python.
+        check("{tag```}`}", "<tag```}`>");
+        check("{`$}`} {'${'}", "<`$}`> <'${'>");
     }
 
     #[test]
@@ -258,6 +263,37 @@ mod tests {
         refuse("{f(x", 3, "`(` is never closed");
         refuse("{x)}", 3, "`)` closes nothing");
         refuse("{'x}", 2, "does not end");
+    }
+
+    #[test]
+    fn a_mistake_is_shown_with_what_is_around_it() {
+        let long = format!("{}{{f(x}}{}", "a".repeat(30), "b".repeat(30));
+        let failure = Template::parse(&long).unwrap_err();
+        let around = format!("near `{}{{f(x}}{}`", "a".repeat(16), "b".repeat(19));
+        assert!(failure.message.ends_with(&around), "{}", failure.message);
+    }
+
+    #[test]
+    fn a_message_is_bounded_in_bytes_and_in_expressions() {
+        let text = |bytes: usize| Template::parse(&"é".repeat(bytes / 2));
+        assert!(text(limits::TEMPLATE_BYTES).is_ok());
+        let failure = text(limits::TEMPLATE_BYTES + 2).unwrap_err();
+        assert_eq!(failure.message, "the message has 4098 bytes, 4096 at the most");
+        let many = |count: usize| Template::parse(&"{x}".repeat(count));
+        assert!(many(limits::TEMPLATE_EXPRESSIONS).is_ok());
+        let failure = many(limits::TEMPLATE_EXPRESSIONS + 1).unwrap_err();
+        assert_eq!(failure.message, "the message has 33 expressions, 32 at the most");
+    }
+
+    /// Each is read by a call of its own: a message of nothing else would take the whole stack.
+    #[test]
+    fn templates_in_templates_are_bounded_and_those_side_by_side_are_not() {
+        let deep = |count| format!("{{{}x{}}}", "`${".repeat(count), "}`".repeat(count));
+        let deepest = Template::parse(&deep(limits::TEMPLATE_EXPRESSIONS)).unwrap();
+        assert_eq!(deepest.expressions().count(), 1);
+        refuse(&deep(limits::TEMPLATE_EXPRESSIONS + 1), 100, "too many templates in templates");
+        let beside = format!("{{[{}]}}", "`${x}`,".repeat(limits::TEMPLATE_EXPRESSIONS + 8));
+        assert_eq!(Template::parse(&beside).unwrap().expressions().count(), 1);
     }
 
     #[test]

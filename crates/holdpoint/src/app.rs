@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use holdpoint_engine::{callpoints::Retention, engine::Engine, ids::Seq, memory::Location};
+use holdpoint_engine::{
+    callpoints::Retention, engine::Engine, ids::Seq, memory::Location, secrets::Secrets,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -17,6 +19,7 @@ use crate::{
     clients::Clients,
     delivery::Delivery,
     home,
+    http::serving::{pages::Pages, users::TurnedAway},
     mcp::{Structured, notify::Written},
 };
 
@@ -36,6 +39,9 @@ pub(crate) struct Shared {
     pub(crate) catalogue: Catalogue,
     pub(crate) delivery: Delivery,
     pub(crate) written: Written,
+    pub(crate) pages: Arc<Pages>,
+    /// Users who tried to connect and may not.
+    pub(crate) turned_away: Arc<TurnedAway>,
     /// The default deadline of a tool, when the command line sets another.
     pub(crate) tool_timeout: Option<Duration>,
     /// Whether answers carry data beside their text.
@@ -54,6 +60,7 @@ impl App {
         tool_timeout: Option<Duration>,
         structured: Structured,
         db: Option<&Path>,
+        secrets: Secrets,
     ) -> App {
         let guard = std::env::current_exe().unwrap_or_else(|_| "holdpoint".into());
         let home = home::folder().unwrap_or_else(std::env::temp_dir);
@@ -62,7 +69,8 @@ impl App {
             Some(path) => Location::File(path.to_owned()),
             None => Location::File(home.join("holdpoint.db")),
         };
-        let engine = Engine::start(VERSION, guard, home, location, Retention::default());
+        let retention = Retention::default();
+        let engine = Engine::start(VERSION, guard, home, location, retention, secrets);
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,
@@ -70,6 +78,8 @@ impl App {
             catalogue,
             delivery: Delivery::default(),
             written: Written::default(),
+            pages: Arc::default(),
+            turned_away: Arc::default(),
             tool_timeout,
             structured,
             shell_knows: Mutex::default(),

@@ -11,6 +11,7 @@ pub(crate) mod guard;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod inject;
 pub(crate) mod mcp;
+pub(crate) mod open;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
@@ -26,12 +27,13 @@ use clap::ArgMatches;
 use crate::config::{Config, Opt};
 
 /// In the order of the help.
-pub(crate) const COMMANDS: &[Entry] = &[
+pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<serve::Serve>(),
     command::<mcp::Mcp>(),
     command::<tools::Tools>(),
     command::<tool::Tool>(),
     command::<stop::Stop>(),
+    command::<open::Open>(),
     command::<run::Run>(),
     command::<store::Store>(),
     command::<config::Print>(),
@@ -56,15 +58,15 @@ pub(crate) trait Command: clap::Parser {
 }
 
 /// A command with its type forgotten.
-pub(crate) struct Entry {
+pub(crate) struct CommandEntry {
     pub(crate) name: &'static str,
     /// As the command line knows it.
     pub(crate) build: fn() -> clap::Command,
     pub(crate) run: fn(&ArgMatches) -> anyhow::Result<ExitCode>,
 }
 
-const fn command<C: Command>() -> Entry {
-    Entry { name: C::NAME, build: build::<C>, run: run::<C> }
+const fn command<C: Command>() -> CommandEntry {
+    CommandEntry { name: C::NAME, build: build::<C>, run: run::<C> }
 }
 
 fn build<C: Command>() -> clap::Command {

@@ -13,6 +13,7 @@ mod options;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, builder::BoolishValueParser, parser::ValueSource};
+use holdpoint_engine::secrets::Own;
 
 use self::files::Files;
 pub(crate) use self::options::OPTIONS;
@@ -32,8 +33,13 @@ pub(crate) struct Settings {
     pub(crate) structured: Structured,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) allow_origin: Vec<String>,
+    pub(crate) allow_user: Vec<String>,
+    pub(crate) share_with_users: bool,
+    /// As given, or what `token_file` holds.
     pub(crate) token: Option<String>,
+    pub(crate) token_file: Option<PathBuf>,
     pub(crate) log_level: Option<String>,
+    pub(crate) secrets: Own,
     pub(crate) url: Option<String>,
 }
 
@@ -44,7 +50,7 @@ pub(crate) struct Opt {
     pub(crate) env: &'static str,
     pub(crate) about: &'static str,
     pub(crate) default: Option<&'static str>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: OptionKind,
     /// Never shown.
     pub(crate) is_secret: bool,
     /// Whether the file of a workspace may set it: whoever wrote the repository must not open a door by it.
@@ -54,7 +60,7 @@ pub(crate) struct Opt {
 
 /// What it takes, and what its value is called in the help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum OptionKind {
     Flag,
     Number(&'static str),
     Text(&'static str),
@@ -67,7 +73,7 @@ pub(crate) enum Kind {
 
 /// Which layer a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum Layer {
     Default,
     File { path: PathBuf, line: usize },
     Environment(&'static str),
@@ -75,17 +81,17 @@ pub(crate) enum Source {
 }
 
 /// One option as it holds.
-pub(crate) struct Held {
+pub(crate) struct Setting {
     pub(crate) option: &'static Opt,
     /// None where it is not set and has no default.
     pub(crate) values: Option<Vec<String>>,
-    pub(crate) source: Source,
+    pub(crate) source: Layer,
 }
 
 /// What holds, and where it comes from.
 pub(crate) struct Config {
     pub(crate) settings: Settings,
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<Setting>,
     /// The files that were looked for, and whether they were there.
     pub(crate) files: Vec<(PathBuf, bool)>,
 }
@@ -112,14 +118,16 @@ impl Opt {
             .help(self.about)
             .hide_env_values(self.is_secret);
         let arg = match self.kind {
-            Kind::Flag => arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new()),
-            Kind::Choice(words) => arg.value_name("WORD").value_parser(words.to_vec()),
-            Kind::List(name) => arg
+            OptionKind::Flag => {
+                arg.action(ArgAction::SetTrue).value_parser(BoolishValueParser::new())
+            }
+            OptionKind::Choice(words) => arg.value_name("WORD").value_parser(words.to_vec()),
+            OptionKind::List(name) => arg
                 .value_name(name)
                 .action(ArgAction::Append)
                 .value_delimiter(',')
                 .value_parser(check),
-            Kind::Number(name) | Kind::Text(name) | Kind::Path(name) => {
+            OptionKind::Number(name) | OptionKind::Text(name) | OptionKind::Path(name) => {
                 arg.value_name(name).value_parser(check)
             }
         };
@@ -130,14 +138,14 @@ impl Opt {
     }
 
     /// What the command line or the environment says.
-    fn given(&'static self, matches: &ArgMatches) -> Option<(Vec<String>, Source)> {
+    fn given(&'static self, matches: &ArgMatches) -> Option<(Vec<String>, Layer)> {
         let source = match matches.value_source(self.name)? {
-            ValueSource::CommandLine => Source::Argument(self.name),
-            ValueSource::EnvVariable => Source::Environment(self.env),
+            ValueSource::CommandLine => Layer::Argument(self.name),
+            ValueSource::EnvVariable => Layer::Environment(self.env),
             _ => return None,
         };
         let values = match self.kind {
-            Kind::Flag => vec![matches.get_flag(self.name).to_string()],
+            OptionKind::Flag => vec![matches.get_flag(self.name).to_string()],
             _ => {
                 let raw = matches.get_raw(self.name).into_iter().flatten();
                 raw.map(|text| text.to_string_lossy().into_owned()).collect()
@@ -162,16 +170,24 @@ impl Config {
             let default = || option.default.map(|text| vec![text.to_owned()]);
             let (values, source) = match option.given(matches).or_else(|| files.get(option)) {
                 Some((values, source)) => (Some(values), source),
-                None => (default(), Source::Default),
+                None => (default(), Layer::Default),
             };
             if let Some(values) = &values {
                 // Checked where it was read; and a value of the environment may be empty.
                 (option.set)(&mut settings, values)
                     .map_err(|problem| anyhow::anyhow!("`{}`: {problem}", option.key()))?;
             }
-            held.push(Held { option, values, source });
+            held.push(Setting { option, values, source });
         }
         Ok(Config { settings, held, files: files.paths })
+    }
+}
+
+impl Settings {
+    /// With the token, wherever it lies; for who sends it or asks for it.
+    pub(crate) fn with_token(mut self) -> anyhow::Result<Settings> {
+        files::take_token(&mut self)?;
+        Ok(self)
     }
 }
 
@@ -189,8 +205,12 @@ impl Default for Settings {
             structured: Structured::default(),
             tool_timeout: None,
             allow_origin: Vec::new(),
+            allow_user: Vec::new(),
+            share_with_users: false,
             token: None,
+            token_file: None,
             log_level: None,
+            secrets: Own::default(),
             url: None,
         };
         for option in OPTIONS {
@@ -203,13 +223,13 @@ impl Default for Settings {
     }
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for Layer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Source::Default => f.write_str("default"),
-            Source::File { path, line } => write!(f, "{}:{line}", path.display()),
-            Source::Environment(name) => f.write_str(name),
-            Source::Argument(name) => write!(f, "--{name}"),
+            Layer::Default => f.write_str("default"),
+            Layer::File { path, line } => write!(f, "{}:{line}", path.display()),
+            Layer::Environment(name) => f.write_str(name),
+            Layer::Argument(name) => write!(f, "--{name}"),
         }
     }
 }

@@ -39,7 +39,7 @@ use crate::{
     catalogue::Catalogue,
     cmd::Command,
     config::Config,
-    http::serving::{Gate, listen},
+    http::serving::{Gate, Rules, listen},
     out, serve,
     tool::{Entry, entry, unique},
 };
@@ -116,6 +116,7 @@ fn run(port: u16) -> anyhow::Result<ExitCode> {
         None,
         crate::mcp::Structured::Auto,
         Some(std::path::Path::new(":memory:")),
+        holdpoint_engine::secrets::Secrets::default(),
     );
     serve::runtime()?.block_on(serve_fixtures(app, port))?;
     Ok(ExitCode::SUCCESS)
@@ -126,7 +127,7 @@ async fn serve_fixtures(app: App, port: u16) -> anyhow::Result<()> {
     let stage = STAGE.get_or_init(Stage::default);
     let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let listeners = listen::bind(host, port).await.context("no port could be bound")?;
-    let mut served = serve::Served::start(&app, Gate::new(Vec::new(), None), listeners, true)?;
+    let mut served = serve::Served::start(&app, Gate::new(Rules::default()), listeners, true)?;
     served.announce(&app);
     let url = app.base_url().context("HTTP does not listen")?;
     out::line(format_args!("conformance server on {url}/mcp"));

@@ -10,8 +10,10 @@ mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod delivery;
+mod heap;
 mod home;
 mod http;
+mod key;
 mod mcp;
 mod out;
 mod panics;
@@ -30,6 +32,7 @@ const PANICKED: u8 = 101;
 
 fn main() -> ExitCode {
     panics::watch();
+    heap::give_back_large_buffers();
     let code = match std::panic::catch_unwind(cli::run) {
         Ok(Ok(code)) => code,
         Ok(Err(error)) => {

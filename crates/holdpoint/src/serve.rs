@@ -6,7 +6,7 @@
 use std::{net::IpAddr, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::{event::Event, limits};
+use holdpoint_engine::{event::Event, limits, secrets::Secrets};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -15,7 +15,11 @@ use crate::{
     app::App,
     catalogue::Catalogue,
     config::Settings,
-    http::serving::{Gate, door::Door, lanes::Lanes, listen, port_file::PortFiles},
+    home,
+    http::serving::{
+        Gate, Rules, door::Door, lanes::Lanes, listen, port_file::PortFiles, users::Users,
+    },
+    key::Key,
     mcp, out,
     servers::{self, Server, Starter},
     stderr,
@@ -38,9 +42,11 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     }
     start_logging(settings.log_level.as_deref(), stdio)?;
     check_exposure(settings.host, settings.token.as_deref())?;
+    home::close_to_others();
     let catalogue = Catalogue::ours(&settings.toolset)?;
     let Settings { tool_timeout, structured, .. } = settings;
-    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref());
+    let secrets = Secrets::of_this_server(settings.secrets.clone());
+    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref(), secrets);
     if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
         opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;
@@ -51,7 +57,8 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
         (false, Stdio::Beside | Stdio::Leads) => Starter::Agent,
     };
     keep_large_files_from_ending_us()?;
-    runtime()?.block_on(serve(app, settings, stdio, starter))
+    let gate = gate(&app, &settings)?;
+    runtime()?.block_on(serve(app, gate, settings, stdio, starter))
 }
 
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
@@ -61,8 +68,24 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
     builder.enable_all().build().context("cannot start the runtime")
 }
 
+fn gate(app: &App, settings: &Settings) -> anyhow::Result<Gate> {
+    let turned_away = Arc::clone(&app.turned_away);
+    let users = Users::new(&settings.allow_user, settings.share_with_users, turned_away)?;
+    let key = Key::of_home().inspect_err(|error| {
+        tracing::warn!(%error, "this home has no key: no client can be sure that this server is yours");
+    });
+    Ok(Gate::new(Rules {
+        origins: settings.allow_origin.clone(),
+        token: settings.token.clone(),
+        key: key.ok(),
+        users,
+        pages: Arc::clone(&app.pages),
+    }))
+}
+
 async fn serve(
     app: App,
+    gate: Gate,
     settings: Settings,
     stdio: Stdio,
     starter: Starter,
@@ -72,7 +95,6 @@ async fn serve(
     }
     // Before anything is promised: a signal from here on stops us in good order.
     let mut signals = Signals::new().context("cannot listen for signals")?;
-    let gate = Gate::new(settings.allow_origin, settings.token);
     let listeners = match listen::bind(settings.host, settings.port).await {
         Ok(listeners) => listeners,
         // An agent's debugger must not die because a port is missing.
@@ -167,9 +189,10 @@ impl Served {
         if let Some(url) = app.base_url() {
             tracing::info!("listening on {url}");
         }
+        let users = gate.users();
         let lanes = Lanes::new(Door::new(app.clone(), gate, with_sse), app.shutdown.clone());
         let mut tasks = JoinSet::new();
-        for listener in listen::Bounded::all(listeners) {
+        for listener in listen::Bounded::all(listeners, &users) {
             // Ended by the shutdown token, awaited or aborted in `stop`.
             tasks.spawn(Arc::clone(&lanes).serve(listener));
         }
@@ -259,7 +282,7 @@ fn check_exposure(host: IpAddr, token: Option<&str>) -> anyhow::Result<()> {
     }
     bail!(
         "refusing to listen on {host} without a token: anyone who reaches it could run code here\n\
-         hint: add --token <secret>, or leave --host out to listen on loopback only"
+         hint: add --token-file FILE or --token <secret>, or leave --host out to listen on loopback only"
     );
 }
 

@@ -4,7 +4,9 @@
 //! long as it lives. The system gives the lock back however the process ends, so nobody has to guess
 //! from a process id whether an entry is still true.
 
+pub(crate) mod find;
 pub(crate) mod start;
+pub(crate) mod trust;
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -92,10 +94,10 @@ impl Server {
     /// Locked before it has its name, so that nobody takes it for one that was left behind.
     fn write(&self, path: &Path) -> io::Result<File> {
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
+            home::make(folder)?;
         }
         let fresh = path.with_extension("new");
-        let mut file = File::create(&fresh)?;
+        let mut file = home::fresh(&fresh)?;
         file.lock()?;
         file.write_all(serde_json::to_string(self)?.as_bytes())?;
         fs::rename(&fresh, path)?;

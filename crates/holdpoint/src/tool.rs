@@ -25,7 +25,7 @@ pub(crate) use self::{
     answer::{Answer, Meta, Reply, Shape, envelope, refused, word},
     call::{Call, Caller, Common},
     entry::{Entry, Size, entry, first_sentence, same, unique},
-    family::{Dialect, Family},
+    family::{AnswerForm, Family},
     params::{echo, nearest},
     schema::bare,
 };
@@ -79,7 +79,7 @@ pub(crate) trait Tool: 'static {
     /// For a tool with a `timeout_s` of its own: how much longer it may take, for what comes before its wait.
     const GRACE: Duration = limits::TOOL_GRACE;
     /// How it answers; as its family does, unless it says otherwise.
-    const DIALECT: Dialect = Self::FAMILY.dialect;
+    const FORM: AnswerForm = Self::FAMILY.form;
     /// Parameters of which `null` is a value. To most models one that is `null` was not given.
     const NULLS: &'static [&'static str] = &[];
     /// What must hold before `run`.
@@ -166,6 +166,7 @@ async fn enter(
                 .map(|it| it.with_note(ignored).with_note(restored).with_note(trouble));
             // Before it is cut: said otherwise it may be longer.
             let done = app.catalogue.mentions.retell(done);
+            let done = answer::without_secrets(app.engine.secrets(), done);
             let done = done.map(|reply| reply.within(common.budget, shape));
             done.map_err(|failure| params::explain(schema, failure))
         }

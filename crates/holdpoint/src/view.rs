@@ -27,9 +27,10 @@ mod tests {
             behavior::Behavior,
             decision::Decision,
         },
-        calls::call::Kind,
+        calls::call::CallKind,
         ids::Seq,
-        records::Wanted,
+        records::RecordQuery,
+        secrets::Secrets,
     };
     use serde_json::json;
 
@@ -40,13 +41,19 @@ mod tests {
     #[tokio::test]
     async fn a_call_of_this_process_is_seen_with_its_source_and_kind() {
         let catalogue = Catalogue::ours(&[]).unwrap();
-        let app = App::new(catalogue, None, Structured::Auto, Some(Path::new(":memory:")));
+        let app = App::new(
+            catalogue,
+            None,
+            Structured::Auto,
+            Some(Path::new(":memory:")),
+            Secrets::default(),
+        );
         let callpoints = app.engine.callpoints().await;
         callpoints.add("files.read", Some(Behavior::Stop), &Actor::Person).await.unwrap();
         callpoints.set_after("files.read", Behavior::Go, &Actor::Person).await.unwrap();
         let asking = Asking {
             name: "files.read".to_owned(),
-            kind: Kind::Tool,
+            kind: CallKind::Tool,
             source: "mcp_client".to_owned(),
             args: vec![json!("a.txt")],
             ..Asking::default()
@@ -66,7 +73,11 @@ mod tests {
         };
         let (asked, ()) = tokio::join!(callpoints.ask(asking), look);
         asked.complete(Ending::Returned(json!(null))).await;
-        let page = callpoints.records.page(Wanted { limit: 1, ..Wanted::default() }).await.unwrap();
+        let page = callpoints
+            .records
+            .page(RecordQuery { limit: 1, ..RecordQuery::default() })
+            .await
+            .unwrap();
         let whole = call::record(&page.calls[0]);
         assert_eq!((&whole["source"], &whole["kind"]), (&json!("mcp_client"), &json!("tool")));
         assert_eq!(whole["process_pid"], json!(null));

@@ -1,9 +1,11 @@
-//! Loopback sockets without the kernel's delays.
+//! Loopback sockets without the kernel's delays, and whose they are ([`owner`]).
 //!
 //! Debuggees write a message in two parts with Nagle's algorithm on; the kernel on our side then holds
 //! back the acknowledgement of the first part for 40 ms, and every request costs 44 ms instead of 0.5.
 //! `TCP_QUICKACK` ends that, but the kernel forgets it: it is set again around every read. Linux only;
 //! elsewhere this is a plain socket with `TCP_NODELAY`.
+
+pub mod owner;
 
 use std::{
     io,

@@ -55,12 +55,12 @@ pub struct Cut {
     /// How many bytes were read, of how many.
     pub at: usize,
     pub of: usize,
-    pub bound: Bound,
+    pub bound: OverBound,
 }
 
 /// The bound that ended reading; [`crate::Limits`] holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bound {
+pub enum OverBound {
     Steps,
     Nodes,
     Memo,
@@ -69,9 +69,9 @@ pub enum Bound {
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.bound {
-            Bound::Steps => "steps",
-            Bound::Nodes => "values",
-            Bound::Memo => "memo entries",
+            OverBound::Steps => "steps",
+            OverBound::Nodes => "values",
+            OverBound::Memo => "memo entries",
         };
         write!(f, "read {} of {} bytes: too many {what}", self.at, self.of)
     }

@@ -30,7 +30,7 @@ mod render;
 mod value;
 mod write;
 
-pub use fault::{Bound, Cut, Fault, FaultKind};
+pub use fault::{Cut, Fault, FaultKind, OverBound};
 pub use limits::{CHARS_MAX, CHILDREN_MAX, DEPTH_MAX, Limits, PATH_MAX, Show};
 pub use path::{Child, Children, NotFound};
 pub use pickle::{Pickle, Ref};

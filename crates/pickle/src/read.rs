@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use self::{input::Input, memo::Memo};
 use crate::{
-    fault::{Bound, Cut, Fault, FaultKind},
+    fault::{Cut, Fault, FaultKind, OverBound},
     limits::Limits,
     node::{Id, Node},
     opcode::Op,
@@ -43,7 +43,7 @@ pub(crate) fn read<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Read<'a>, Fau
 #[derive(Debug)]
 enum Halt {
     Fault(Fault),
-    Bound(Bound),
+    Bound(OverBound),
 }
 
 impl From<Fault> for Halt {
@@ -87,7 +87,7 @@ impl<'a> Machine<'a> {
     fn run(&mut self) -> Result<Id, Halt> {
         loop {
             if self.steps >= self.limits.steps_max {
-                return Err(Halt::Bound(Bound::Steps));
+                return Err(Halt::Bound(OverBound::Steps));
             }
             self.steps += 1;
             let byte = self.input.byte()?;
@@ -176,9 +176,9 @@ impl<'a> Machine<'a> {
     #[inline]
     fn node(&mut self, node: Node<'a>) -> Result<Id, Halt> {
         if self.nodes.len() >= self.limits.nodes_max {
-            return Err(Halt::Bound(Bound::Nodes));
+            return Err(Halt::Bound(OverBound::Nodes));
         }
-        let id = Id::next(&self.nodes).ok_or(Halt::Bound(Bound::Nodes))?;
+        let id = Id::next(&self.nodes).ok_or(Halt::Bound(OverBound::Nodes))?;
         self.nodes.push(node);
         Ok(id)
     }
@@ -239,7 +239,7 @@ impl<'a> Machine<'a> {
         if self.memo.set(index, id, self.limits.memo_max) {
             return Ok(());
         }
-        Err(Halt::Bound(Bound::Memo))
+        Err(Halt::Bound(OverBound::Memo))
     }
 
     fn index(&mut self, op: Op) -> Result<u64, Halt> {

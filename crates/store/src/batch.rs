@@ -6,9 +6,10 @@
 use std::ops::Range;
 
 use crate::{
-    callpoints::Change,
-    calls::{App, Call, Snapshot},
+    callpoints::CallpointChange,
+    calls::{AppRow, NewCall, SnapshotRow},
     cid::Cid,
+    host::Host,
     limits,
     values::NewValue,
 };
@@ -16,11 +17,13 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct Batch {
     pub era: i64,
+    /// The machine of the apps whose calls and live objects these are.
+    pub host: Host,
     /// Values that are kept already and were used again.
     pub used: Vec<Cid>,
-    pub snapshots: Vec<Snapshot>,
-    pub apps: Vec<App>,
-    pub changes: Vec<Change>,
+    pub snapshots: Vec<SnapshotRow>,
+    pub apps: Vec<AppRow>,
+    pub changes: Vec<CallpointChange>,
     values: Vec<PackedValue>,
     calls: Vec<PackedCall>,
     text: String,
@@ -89,6 +92,7 @@ impl Batch {
             calls: Vec::with_capacity(self.calls.len()),
             text: String::with_capacity(self.text.len()),
             data: Vec::with_capacity(self.data.len()),
+            host: self.host.clone(),
             ..Batch::default()
         }
     }
@@ -103,7 +107,7 @@ impl Batch {
         self.values.push(PackedValue { cid, format, pretty, data });
     }
 
-    pub fn add_call(&mut self, call: &Call) {
+    pub fn add_call(&mut self, call: &NewCall) {
         let from = self.data.len();
         for cid in &call.cids {
             self.data.extend_from_slice(&cid.0);
@@ -199,7 +203,7 @@ mod tests {
         ];
         assert_eq!(sizes.collect::<Vec<_>>(), expected);
         for number in 0..2_u8 {
-            batch.add_call(&Call {
+            batch.add_call(&NewCall {
                 call_id: format!("c{number}"),
                 process: "p".into(),
                 name: "é".into(),

@@ -14,11 +14,11 @@ use crate::{
 
 /// Never given twice in one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BreakpointId(pub i64);
+pub struct BreakpointKey(pub i64);
 
 /// Kind, file, line, column and function together identify one; the rest can change.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Breakpoint {
+pub struct KeptBreakpoint {
     /// The caller's word: line, function, exception, trace, …
     pub kind: String,
     pub file: Option<String>,
@@ -37,22 +37,22 @@ pub struct Breakpoint {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakpointRow {
-    pub id: BreakpointId,
+    pub id: BreakpointKey,
     pub created_at: Timestamp,
-    pub breakpoint: Breakpoint,
+    pub breakpoint: KeptBreakpoint,
 }
 
 impl Store {
     /// Adds it, or changes the one it is identical with and returns that one's id.
     pub async fn save_breakpoint(
         &self,
-        breakpoint: Breakpoint,
-    ) -> Result<BreakpointId, StoreError> {
+        breakpoint: KeptBreakpoint,
+    ) -> Result<BreakpointKey, StoreError> {
         self.write("save breakpoint", move |connection| save(connection, &breakpoint)).await
     }
 
     /// Says whether there was one.
-    pub async fn remove_breakpoint(&self, id: BreakpointId) -> Result<bool, StoreError> {
+    pub async fn remove_breakpoint(&self, id: BreakpointKey) -> Result<bool, StoreError> {
         self.write("remove breakpoint", move |connection| {
             let mut delete = connection.prepare_cached("DELETE FROM breakpoints WHERE id = ?1")?;
             Ok(delete.execute([id.0])? > 0)
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Says whether there is one.
-    pub async fn set_enabled(&self, id: BreakpointId, enabled: bool) -> Result<bool, StoreError> {
+    pub async fn set_enabled(&self, id: BreakpointKey, enabled: bool) -> Result<bool, StoreError> {
         self.write("enable breakpoint", move |connection| {
             let mut update =
                 connection.prepare_cached("UPDATE breakpoints SET enabled = ?2 WHERE id = ?1")?;
@@ -101,7 +101,7 @@ impl Store {
     }
 }
 
-fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusal> {
+fn save(connection: &Connection, it: &KeptBreakpoint) -> Result<BreakpointKey, Refusal> {
     let mut upsert = connection.prepare_cached(
         "INSERT INTO breakpoints (kind, file, line, \"column\", function,
                                   condition, hit_condition, log_message, hit_count_multiple,
@@ -135,7 +135,7 @@ fn save(connection: &Connection, it: &Breakpoint) -> Result<BreakpointId, Refusa
     if id > limits::BREAKPOINTS && count(connection)? > limits::BREAKPOINTS {
         return Err(Refusal::Full { what: "breakpoints", most: limits::BREAKPOINTS });
     }
-    Ok(BreakpointId(id))
+    Ok(BreakpointKey(id))
 }
 
 fn count(connection: &Connection) -> rusqlite::Result<i64> {
@@ -144,7 +144,7 @@ fn count(connection: &Connection) -> rusqlite::Result<i64> {
 
 fn row(row: &Row<'_>) -> rusqlite::Result<BreakpointRow> {
     let Time(created_at) = row.get("created_at")?;
-    let breakpoint = Breakpoint {
+    let breakpoint = KeptBreakpoint {
         kind: row.get("kind")?,
         file: row.get("file")?,
         line: row.get("line")?,
@@ -158,5 +158,5 @@ fn row(row: &Row<'_>) -> rusqlite::Result<BreakpointRow> {
         enabled: row.get("enabled")?,
         spent: row.get("spent")?,
     };
-    Ok(BreakpointRow { id: BreakpointId(row.get("id")?), created_at, breakpoint })
+    Ok(BreakpointRow { id: BreakpointKey(row.get("id")?), created_at, breakpoint })
 }

@@ -48,23 +48,23 @@ pub struct ReplQuery {
 
 /// A change of what is asked for about functions, in the order of a batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum CallpointChange {
     Callpoint(CallpointRow),
     Removed(String),
     Function(FunctionRow),
     DefaultBehavior(String),
 }
 
-impl Change {
+impl CallpointChange {
     /// Bytes of its texts.
     pub fn bytes(&self) -> usize {
         let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         match self {
-            Change::Callpoint(it) => {
+            CallpointChange::Callpoint(it) => {
                 it.name.len() + it.before.len() + it.after.len() + of(&it.replacement)
             }
-            Change::Removed(text) | Change::DefaultBehavior(text) => text.len(),
-            Change::Function(it) => it.name.len() + of(&it.signature) + of(&it.metadata),
+            CallpointChange::Removed(text) | CallpointChange::DefaultBehavior(text) => text.len(),
+            CallpointChange::Function(it) => it.name.len() + of(&it.signature) + of(&it.metadata),
         }
     }
 }
@@ -125,19 +125,21 @@ impl Store {
     }
 }
 
-pub(crate) fn apply(connection: &Connection, change: &Change) -> rusqlite::Result<()> {
+pub(crate) fn apply(connection: &Connection, change: &CallpointChange) -> rusqlite::Result<()> {
     let run = |sql, values: &[&dyn ToSql]| connection.prepare_cached(sql)?.execute(values);
     match change {
-        Change::Callpoint(it) => run(
+        CallpointChange::Callpoint(it) => run(
             "INSERT OR REPLACE INTO callpoints VALUES (?1, ?2, ?3, ?4)",
             params![it.name, it.before, it.after, it.replacement],
         ),
-        Change::Removed(name) => run("DELETE FROM callpoints WHERE name = ?1", params![name]),
-        Change::Function(it) => run(
+        CallpointChange::Removed(name) => {
+            run("DELETE FROM callpoints WHERE name = ?1", params![name])
+        }
+        CallpointChange::Function(it) => run(
             "INSERT OR REPLACE INTO functions VALUES (?1, ?2, ?3, ?4)",
             params![it.name, it.listed, it.signature, it.metadata],
         ),
-        Change::DefaultBehavior(word) => {
+        CallpointChange::DefaultBehavior(word) => {
             run("INSERT OR REPLACE INTO meta VALUES ('default_behavior', ?1)", params![word])
         }
     }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct NewCall {
     pub call_id: String,
     pub process: String,
     pub name: String,
@@ -54,7 +54,7 @@ pub struct CallRow {
 
 /// One live object at one moment of one call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Snapshot {
+pub struct SnapshotRow {
     pub process: String,
     pub client_ref: String,
     pub at: f64,
@@ -68,7 +68,7 @@ pub struct Snapshot {
 
 /// An app whose calls are recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct App {
+pub struct AppRow {
     pub host: Host,
     pub process: String,
     pub pid: i64,
@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// The newest `limit` records of one app in the order they began, and how many there are, counted up
-    /// to [`limits::COUNTED_CALLS`]. In a file they are of the machine that it lies on.
+    /// to [`limits::COUNTED_CALLS`]. What names no machine is of any.
     pub async fn calls_of(
         &self,
         app: AppKey,
@@ -158,31 +158,35 @@ impl Store {
         self.read("read an app's calls", move |connection| {
             let total = connection
                 .prepare_cached(
-                    "SELECT count(*) FROM (SELECT 1 FROM calls WHERE process = ?1 LIMIT ?2)",
+                    "SELECT count(*) FROM (SELECT 1 FROM calls WHERE process = ?1 AND host IN (?3, '')
+                     LIMIT ?2)",
                 )?
-                .query_row(params![app.process, limits::COUNTED_CALLS], |row| row.get(0))?;
+                .query_row(params![app.process, limits::COUNTED_CALLS, app.host], |row| {
+                    row.get(0)
+                })?;
             let mut select = connection.prepare_cached(
                 "SELECT *, '' AS body FROM (SELECT id, call_id, process, name, kind, status, thread,
                         started_at, completed_at, line, cids FROM calls
-                        WHERE process = ?1 ORDER BY started_at DESC LIMIT ?2)
+                        WHERE process = ?1 AND host IN (?3, '') ORDER BY started_at DESC LIMIT ?2)
                  ORDER BY started_at, id",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = select.query_map(params![app.process, limit], row)?;
+            let rows = select.query_map(params![app.process, limit, app.host], row)?;
             Ok((rows.collect::<Result<_, _>>()?, total))
         })
         .await
     }
 
     /// The apps, the last heard of first, with how many records each has.
-    pub async fn apps(&self, limit: usize) -> Result<Vec<(App, u64)>, StoreError> {
+    pub async fn apps(&self, limit: usize) -> Result<Vec<(AppRow, u64)>, StoreError> {
         self.read("list apps", move |connection| {
             let mut select = connection.prepare_cached(
-                "SELECT *, (SELECT count(*) FROM calls WHERE calls.process = apps.process) AS calls
+                "SELECT *, (SELECT count(*) FROM calls
+                            WHERE calls.process = apps.process AND calls.host = apps.host) AS calls
                  FROM apps ORDER BY seen_at DESC LIMIT ?1",
             )?;
             let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
-                let app = App {
+                let app = AppRow {
                     host: row.get("host")?,
                     process: row.get("process")?,
                     pid: row.get("pid")?,
@@ -204,25 +208,26 @@ impl Store {
         app: AppKey,
         client_ref: String,
         limit: usize,
-    ) -> Result<Vec<Snapshot>, StoreError> {
+    ) -> Result<Vec<SnapshotRow>, StoreError> {
         self.read("read an object's history", move |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT * FROM (SELECT * FROM snapshots WHERE process = ?1 AND client_ref = ?2
-                                ORDER BY id DESC LIMIT ?3) ORDER BY id",
+                                AND host IN (?4, '') ORDER BY id DESC LIMIT ?3) ORDER BY id",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = select.query_map(params![app.process, client_ref, limit], snapshot)?;
+            let rows =
+                select.query_map(params![app.process, client_ref, limit, app.host], snapshot)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
         .await
     }
 
     /// The last moment of each live object, the newest first.
-    pub async fn objects(&self, limit: usize) -> Result<Vec<Snapshot>, StoreError> {
+    pub async fn objects(&self, limit: usize) -> Result<Vec<SnapshotRow>, StoreError> {
         self.read("list objects", move |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT * FROM snapshots WHERE id IN
-                   (SELECT max(id) FROM snapshots GROUP BY process, client_ref)
+                   (SELECT max(id) FROM snapshots GROUP BY process, client_ref, host)
                  ORDER BY id DESC LIMIT ?1",
             )?;
             let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], snapshot)?;
@@ -242,23 +247,25 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<u64
     }
     insert(connection, batch)?;
     let mut take = connection.prepare_cached(
-        "INSERT INTO snapshots (era, process, client_ref, at, call_id, name, role, place, cid)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO snapshots (era, host, process, client_ref, at, call_id, name, role, place, cid)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
     for it in &batch.snapshots {
-        let Snapshot { process, client_ref, at, call_id, name, role, place, cid } = it;
-        take.execute(params![batch.era, process, client_ref, at, call_id, name, role, place, cid])?;
+        let SnapshotRow { process, client_ref, at, call_id, name, role, place, cid } = it;
+        let Batch { era, host, .. } = batch;
+        take.execute(params![era, host, process, client_ref, at, call_id, name, role, place, cid])?;
     }
     Ok(retention::drops(connection)?)
 }
 
 fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
-    let into = "calls (era, call_id, process, name, kind, status, thread, started_at, completed_at, \
+    let into = "calls (era, host, call_id, process, name, kind, status, thread, started_at, completed_at, \
                 line, cids, body)";
     let calls: Vec<CallRef<'_>> = batch.calls().collect();
     rows::insert(connection, into, &calls, |it, to| {
-        to.extend::<[&dyn ToSql; 12]>([
+        to.extend::<[&dyn ToSql; 13]>([
             &batch.era,
+            &batch.host,
             &it.call_id,
             &it.process,
             &it.name,
@@ -274,7 +281,7 @@ fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {
     })
 }
 
-fn save_app(connection: &Connection, it: &App) -> rusqlite::Result<()> {
+fn save_app(connection: &Connection, it: &AppRow) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
             "INSERT INTO apps (host, process, pid, started_at, page_url, about, seen_at)
@@ -308,13 +315,16 @@ impl Clauses {
         let texts = [
             ("call_id = ?", &query.call_id),
             ("name = ?", &query.name),
-            ("process = ?", &query.app.as_ref().map(|app| app.process.clone())),
             ("status = ?", &query.status),
         ];
         for (clause, value) in texts {
             if let Some(value) = value {
                 clauses.push(clause, value.clone());
             }
+        }
+        if let Some(AppKey { host, process }) = &query.app {
+            clauses.push("process = ?", process.clone());
+            clauses.push("host IN (?, '')", host.clone());
         }
         if let Some(kind) = query.kind {
             clauses.push("kind = ?", kind);
@@ -385,10 +395,10 @@ fn row(row: &Row<'_>) -> rusqlite::Result<CallRow> {
     })
 }
 
-fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
+fn snapshot(row: &Row<'_>) -> rusqlite::Result<SnapshotRow> {
     let role: String = row.get("role")?;
     let roles = ["target", "arg", "kwarg", "result", "exception"];
-    Ok(Snapshot {
+    Ok(SnapshotRow {
         process: row.get("process")?,
         client_ref: row.get("client_ref")?,
         at: row.get("at")?,

@@ -17,7 +17,7 @@ use crate::{
 pub struct LaunchId(pub i64);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Launch {
+pub struct KeptLaunch {
     pub name: String,
     pub language: String,
     /// The whole request, as the caller wants it back. It may hold secrets of the environment:
@@ -34,7 +34,7 @@ pub struct Launch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchRow {
     pub id: LaunchId,
-    pub launch: Launch,
+    pub launch: KeptLaunch,
     pub started_at: Timestamp,
     /// None while it runs, and for ever if its server died.
     pub ended_at: Option<Timestamp>,
@@ -43,7 +43,7 @@ pub struct LaunchRow {
 
 impl Store {
     /// Notes a launch and forgets those past the newest [`limits::LAUNCHES`].
-    pub async fn begin_launch(&self, launch: Launch) -> Result<LaunchId, StoreError> {
+    pub async fn begin_launch(&self, launch: KeptLaunch) -> Result<LaunchId, StoreError> {
         self.write("begin launch", move |connection| begin(connection, &launch)).await
     }
 
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// Launches that never ended, newest first: their server crashed, or it runs and shares this
-    /// file ([`Launch::owner`] tells).
+    /// file ([`KeptLaunch::owner`] tells).
     pub async fn left_open(&self) -> Result<Vec<LaunchRow>, StoreError> {
         self.read("list open launches", |connection| {
             let mut select = connection
@@ -93,7 +93,7 @@ impl Store {
     }
 }
 
-fn begin(connection: &Connection, it: &Launch) -> Result<LaunchId, Refusal> {
+fn begin(connection: &Connection, it: &KeptLaunch) -> Result<LaunchId, Refusal> {
     let id = connection
         .prepare_cached(
             "INSERT INTO launches (name, language, spec, cwd, owner, host)
@@ -120,7 +120,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<LaunchRow> {
     let Time(started_at) = row.get("started_at")?;
     let ended_at: Option<Time> = row.get("ended_at")?;
     let Json(spec) = row.get("spec")?;
-    let launch = Launch {
+    let launch = KeptLaunch {
         name: row.get("name")?,
         language: row.get("language")?,
         spec,

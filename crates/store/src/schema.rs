@@ -17,6 +17,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("schema/004_calls.sql"),
     include_str!("schema/005_what_was_left.sql"),
     include_str!("schema/006_hosts.sql"),
+    include_str!("schema/007_hosts_of_calls.sql"),
 ];
 
 /// Tables small enough to be checked for damage at each opening.

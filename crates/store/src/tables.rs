@@ -8,21 +8,21 @@ use std::{collections::HashMap, path::Path, pin::Pin, sync::Arc};
 
 use crate::{
     batch::Batch,
-    breakpoints::{Breakpoint, BreakpointId, BreakpointRow},
+    breakpoints::{BreakpointKey, BreakpointRow, KeptBreakpoint},
     callpoints::{Kept, ReplQuery, ReplRow},
-    calls::{App, CallPage, CallQuery, CallRow, Snapshot},
+    calls::{AppRow, CallPage, CallQuery, CallRow, SnapshotRow},
     cid::Cid,
     error::StoreError,
     host::AppKey,
-    launches::{Launch, LaunchId, LaunchRow},
+    launches::{KeptLaunch, LaunchId, LaunchRow},
     retention::{CallStats, Pruned, Retention},
     store::{Stats, Store},
     timeline::{EventsPage, EventsWanted, NewEvent, Run, RunId, RunRow},
-    values::Value,
+    values::ValueRow,
 };
 
 /// An answer on its way.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+pub type Answering<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Events on their way into the store; made into rows on its own thread.
 pub type NewEvents = Box<dyn Iterator<Item = NewEvent> + Send>;
@@ -43,9 +43,9 @@ macro_rules! tables {
                 keep: Retention,
                 now: f64,
                 floor: &'a (dyn Fn(i64) + Sync),
-            ) -> Answer<'a, Pruned>;
+            ) -> Answering<'a, Pruned>;
 
-            $($(#[$doc])* fn $name(&self $(, $given: $type)*) -> Answer<'_, $answer>;)+
+            $($(#[$doc])* fn $name(&self $(, $given: $type)*) -> Answering<'_, $answer>;)+
         }
 
         impl Tables for Store {
@@ -62,11 +62,11 @@ macro_rules! tables {
                 keep: Retention,
                 now: f64,
                 floor: &'a (dyn Fn(i64) + Sync),
-            ) -> Answer<'a, Pruned> {
+            ) -> Answering<'a, Pruned> {
                 Box::pin(Store::prune(self, keep, now, floor))
             }
 
-            $(fn $name(&self $(, $given: $type)*) -> Answer<'_, $answer> {
+            $(fn $name(&self $(, $given: $type)*) -> Answering<'_, $answer> {
                 Box::pin(Store::$name(self $(, $given)*))
             })+
         }
@@ -78,15 +78,15 @@ tables! {
     fn flush() -> ();
 
     /// One at the same place takes the other's stead.
-    fn save_breakpoint(breakpoint: Breakpoint) -> BreakpointId;
+    fn save_breakpoint(breakpoint: KeptBreakpoint) -> BreakpointKey;
     /// Says whether there was one.
-    fn remove_breakpoint(id: BreakpointId) -> bool;
+    fn remove_breakpoint(id: BreakpointKey) -> bool;
     fn breakpoints() -> Vec<BreakpointRow>;
     /// Which exceptions stop, in the caller's words.
     fn save_exceptions(choice: String) -> ();
     fn exceptions() -> Option<String>;
 
-    fn begin_launch(launch: Launch) -> LaunchId;
+    fn begin_launch(launch: KeptLaunch) -> LaunchId;
     fn end_launch(id: LaunchId, exit: String) -> bool;
     fn last_launch() -> Option<LaunchRow>;
 
@@ -112,15 +112,15 @@ tables! {
     /// The newest `limit` records of one app in the order they began, and how many there are.
     fn calls_of(app: AppKey, limit: usize) -> (Vec<CallRow>, u64);
     /// The apps, the last heard of first, with how many records each has.
-    fn apps(limit: usize) -> Vec<(App, u64)>;
+    fn apps(limit: usize) -> Vec<(AppRow, u64)>;
     /// What became of one live object, oldest first; at most the newest `limit`.
-    fn snapshots(app: AppKey, client_ref: String, limit: usize) -> Vec<Snapshot>;
+    fn snapshots(app: AppKey, client_ref: String, limit: usize) -> Vec<SnapshotRow>;
     /// The last moment of each live object, the newest first.
-    fn objects(limit: usize) -> Vec<Snapshot>;
+    fn objects(limit: usize) -> Vec<SnapshotRow>;
     /// Those that are kept, with how they are shown; the data only where that is what is shown.
-    fn values(cids: Vec<Cid>) -> HashMap<Cid, Value>;
+    fn values(cids: Vec<Cid>) -> HashMap<Cid, ValueRow>;
     /// One value with its data.
-    fn value(cid: Cid) -> Option<Value>;
+    fn value(cid: Cid) -> Option<ValueRow>;
     /// The CIDs of values that begin with at least eight such digits; `limit` of them at the most.
     fn cids(digits: String, limit: usize) -> Vec<Cid>;
     fn call_stats() -> CallStats;

@@ -5,7 +5,8 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs, io,
+    fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -30,7 +31,7 @@ pub struct NewValue {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub struct ValueRow {
     pub cid: Cid,
     pub format: String,
     pub size: u64,
@@ -46,7 +47,7 @@ pub(crate) struct Folder(Option<PathBuf>);
 impl Store {
     /// Those of `cids` that are kept, with how they are shown; the data only of those whose data is
     /// what is shown.
-    pub async fn values(&self, cids: Vec<Cid>) -> Result<HashMap<Cid, Value>, StoreError> {
+    pub async fn values(&self, cids: Vec<Cid>) -> Result<HashMap<Cid, ValueRow>, StoreError> {
         let folder = self.folder.clone();
         self.read("look up values", move |connection| {
             let mut found = HashMap::with_capacity(cids.len());
@@ -67,7 +68,7 @@ impl Store {
     }
 
     /// One value with its data.
-    pub async fn value(&self, cid: Cid) -> Result<Option<Value>, StoreError> {
+    pub async fn value(&self, cid: Cid) -> Result<Option<ValueRow>, StoreError> {
         let folder = self.folder.clone();
         self.read("read a value", move |connection| {
             let mut found = find(connection, cid)?;
@@ -99,7 +100,7 @@ impl Store {
     }
 
     /// The newest values, for a page that lists them.
-    pub async fn newest_values(&self, limit: usize) -> Result<Vec<Value>, StoreError> {
+    pub async fn newest_values(&self, limit: usize) -> Result<Vec<ValueRow>, StoreError> {
         self.read("list values", move |connection| {
             let mut select = connection.prepare_cached(
                 "SELECT cid, format, size, pretty, NULL AS data FROM captured
@@ -112,7 +113,7 @@ impl Store {
     }
 }
 
-fn find(connection: &Connection, cid: Cid) -> rusqlite::Result<Option<Value>> {
+fn find(connection: &Connection, cid: Cid) -> rusqlite::Result<Option<ValueRow>> {
     connection
         .prepare_cached(
             "SELECT cid, format, size, pretty, data FROM captured WHERE head = ?1 AND cid = ?2",
@@ -121,8 +122,8 @@ fn find(connection: &Connection, cid: Cid) -> rusqlite::Result<Option<Value>> {
         .optional()
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<Value> {
-    Ok(Value {
+fn row(row: &Row<'_>) -> rusqlite::Result<ValueRow> {
+    Ok(ValueRow {
         cid: row.get("cid")?,
         format: row.get("format")?,
         size: row.get("size")?,
@@ -229,6 +230,9 @@ fn put(path: &Path, data: &[u8]) -> io::Result<()> {
         folders.recursive(true).create(folder)?;
     }
     let part = path.with_extension(format!("{}.part", std::process::id()));
-    fs::write(&part, data)?;
+    let mut file = fs::OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    file.write(true).create(true).truncate(true).open(&part)?.write_all(data)?;
     fs::rename(&part, path)
 }

@@ -7,7 +7,7 @@ mod scripted;
 use std::future::Future;
 
 use holdpoint_dap::{
-    Client, Event, Inbox, Incoming,
+    Event, Inbox, Incoming, Requester,
     codec::{Decoder, encode},
 };
 use serde_json::{Value, json};
@@ -26,10 +26,10 @@ pub struct Adapter {
     decoder: Decoder,
 }
 
-pub fn connect() -> (Client, Inbox, Adapter) {
+pub fn connect() -> (Requester, Inbox, Adapter) {
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let (read, write) = tokio::io::split(ours);
-    let (client, inbox) = Client::start(read, write, None);
+    let (client, inbox) = Requester::start(read, write, None);
     (client, inbox, Adapter::over(theirs))
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::{
     packages::installed,
-    process::Process,
+    process::{self, Process},
     rpc::{Rpc, text},
     until,
 };
@@ -59,7 +59,7 @@ impl Debug {
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}-{next}-{}", std::process::id(), started.as_nanos());
-        let home = tempfile::tempdir().unwrap();
+        let home = process::home();
         provide(home.path());
         let args = [&["mcp", "--port", "0"], options].concat();
         let mut process = Process::start_at(bin, &args, home.path(), |command| {

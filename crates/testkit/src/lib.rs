@@ -21,6 +21,7 @@ pub mod packages;
 pub mod process;
 pub mod rpc;
 pub mod stage;
+pub mod user;
 
 use std::time::{Duration, Instant};
 

@@ -23,7 +23,7 @@ impl Process {
     }
 
     pub fn start_with(bin: &str, args: &[&str], change: impl FnOnce(&mut Command)) -> Process {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = home();
         let home = folder.path().to_owned();
         let mut process = Process::start_at(bin, args, &home, change);
         process._folder = Some(folder);
@@ -98,6 +98,14 @@ impl Drop for Process {
         self.child.kill().unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
     }
+}
+
+/// A home as Holdpoint makes it, for its user alone; a wider one would be narrowed with a line.
+pub fn home() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let own = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    std::fs::set_permissions(folder.path(), own).expect("it is ours");
+    folder
 }
 
 /// The command with a clean environment of ours, so that a developer's settings change no test.

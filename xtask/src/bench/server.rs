@@ -1,5 +1,7 @@
 //! The cost of being an MCP server: to start, to wait, to answer.
 
+mod set_up;
+
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -14,7 +16,7 @@ use crate::workspace::Workspace;
 
 pub(super) const SERVER: Bench = Bench {
     name: "server",
-    about: "start, memory, and the round trip of a trivial tool over pipes, socket pairs and HTTP",
+    about: "start, memory, the round trip of a trivial tool over pipes, socket pairs and HTTP, a new connection",
     run: Kind::Table { client: Client::Any, rows: measure },
 };
 
@@ -55,6 +57,7 @@ fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
         Ok(Pair { ours, floor: HttpClient::connect(Listening::floor(&http.floor)?)? })
     };
     rows.extend(round_trips("streamable HTTP", &http, HttpClient::request)?);
+    rows.extend(set_up::rows(&ours)?);
     Ok(rows)
 }
 

@@ -7,7 +7,7 @@ use super::*;
 
 fn call(router: &mut Router, target: Target) -> (Option<Value>, oneshot::Receiver<Answer>) {
     let (reply, answer) = oneshot::channel();
-    let params = wire::raw("A.b", json!({})).unwrap();
+    let params = message::raw("A.b", json!({})).unwrap();
     let text = router.outgoing(Call { target, method: "A.b".into(), params, reply });
     (text.map(|text| serde_json::from_str(&text).unwrap()), answer)
 }
@@ -98,7 +98,7 @@ fn an_empty_message_fails_the_oldest_call_for_a_whole_value() {
     let (_, mut plain) = call(&mut router, Target::Main);
     let whole = |router: &mut Router| {
         let (reply, answer) = oneshot::channel();
-        let params = wire::raw("A.b", json!({"returnByValue": true})).unwrap();
+        let params = message::raw("A.b", json!({"returnByValue": true})).unwrap();
         router.outgoing(Call { target: Target::Main, method: "A.b".into(), params, reply });
         answer
     };

@@ -56,9 +56,9 @@ fn the_regex_matches_every_spelling_and_nothing_else() {
 
 #[test]
 fn kinds_of_origin() {
-    assert_eq!(script("1", "node:fs").origin, Origin::Internal);
-    assert_eq!(script("1", "").origin, Origin::Anonymous);
-    assert_eq!(script("1", "wasm://wasm/1").origin, Origin::Other);
+    assert_eq!(script("1", "node:fs").origin, ScriptOrigin::Internal);
+    assert_eq!(script("1", "").origin, ScriptOrigin::Anonymous);
+    assert_eq!(script("1", "wasm://wasm/1").origin, ScriptOrigin::Other);
     assert_eq!(script("1", "file:///nowhere/x.js").file(), Some(Path::new("/nowhere/x.js")));
 }
 

@@ -44,7 +44,7 @@ fn line(line: u32) -> Position {
 }
 
 /// Generated places, the original line, and whether it is the one asked for.
-type Found = (Vec<(u32, u32)>, u32, Bound);
+type Found = (Vec<(u32, u32)>, u32, OnLine);
 
 fn generated(map: &SourceMap, file: &str, asked: Position) -> Option<Found> {
     let found = map.generated(&UserFile::new(Path::new(file)), asked)?;
@@ -55,11 +55,14 @@ fn generated(map: &SourceMap, file: &str, asked: Position) -> Option<Found> {
 #[test]
 fn a_line_is_found_by_its_first_mapping_or_the_next_line_says_so() {
     let map = map(&[(1, 1, 2, 5), (1, 20, 2, 9), (2, 3, 5, 1)]);
-    assert_eq!(generated(&map, "/nowhere/a.ts", line(2)), Some((vec![(1, 1)], 2, Bound::Asked)));
-    assert_eq!(generated(&map, "/nowhere/a.ts", at(2, 10)), Some((vec![(1, 20)], 2, Bound::Asked)));
-    assert_eq!(generated(&map, "/nowhere/a.ts", at(2, 1)), Some((vec![(1, 1)], 2, Bound::Asked)));
-    assert_eq!(generated(&map, "/nowhere/a.ts", line(3)), Some((vec![(2, 3)], 5, Bound::Moved)));
-    assert_eq!(generated(&map, "/nowhere/a.ts", at(3, 9)), Some((vec![(2, 3)], 5, Bound::Moved)));
+    assert_eq!(generated(&map, "/nowhere/a.ts", line(2)), Some((vec![(1, 1)], 2, OnLine::Asked)));
+    assert_eq!(
+        generated(&map, "/nowhere/a.ts", at(2, 10)),
+        Some((vec![(1, 20)], 2, OnLine::Asked))
+    );
+    assert_eq!(generated(&map, "/nowhere/a.ts", at(2, 1)), Some((vec![(1, 1)], 2, OnLine::Asked)));
+    assert_eq!(generated(&map, "/nowhere/a.ts", line(3)), Some((vec![(2, 3)], 5, OnLine::Moved)));
+    assert_eq!(generated(&map, "/nowhere/a.ts", at(3, 9)), Some((vec![(2, 3)], 5, OnLine::Moved)));
     assert_eq!(generated(&map, "/nowhere/a.ts", line(6)), None);
     assert_eq!(generated(&map, "/nowhere/b.ts", line(2)), None);
 }

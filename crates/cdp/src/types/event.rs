@@ -7,7 +7,7 @@ use super::{
     runtime::{BindingCalled, ConsoleApiCalled, ContextCreated, ContextDestroyed, ExceptionThrown},
     worker::{Attached, Detached},
 };
-use crate::wire;
+use crate::message;
 
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -39,7 +39,7 @@ impl Event {
         Event::known(method, params).unwrap_or_else(|| Event::Other {
             method: method.to_owned(),
             // Nested deeper than we parse: the name still says what happened.
-            params: wire::parse(method, params).unwrap_or(Value::Null),
+            params: message::parse(method, params).unwrap_or(Value::Null),
         })
     }
 
@@ -50,29 +50,33 @@ impl Event {
 
     fn known(method: &str, params: &str) -> Option<Event> {
         let event = match method {
-            "Debugger.paused" => wire::parse(method, params).map(Event::Paused),
+            "Debugger.paused" => message::parse(method, params).map(Event::Paused),
             "Debugger.resumed" => Ok(Event::Resumed),
-            "Debugger.scriptParsed" => wire::parse(method, params).map(Event::ScriptParsed),
+            "Debugger.scriptParsed" => message::parse(method, params).map(Event::ScriptParsed),
             "Debugger.scriptFailedToParse" => {
-                wire::parse(method, params).map(Event::ScriptFailedToParse)
+                message::parse(method, params).map(Event::ScriptFailedToParse)
             }
             "Debugger.breakpointResolved" => {
-                wire::parse(method, params).map(Event::BreakpointResolved)
+                message::parse(method, params).map(Event::BreakpointResolved)
             }
-            "Runtime.consoleAPICalled" => wire::parse(method, params).map(Event::ConsoleApiCalled),
-            "Runtime.exceptionThrown" => wire::parse(method, params).map(Event::ExceptionThrown),
+            "Runtime.consoleAPICalled" => {
+                message::parse(method, params).map(Event::ConsoleApiCalled)
+            }
+            "Runtime.exceptionThrown" => message::parse(method, params).map(Event::ExceptionThrown),
             "Runtime.executionContextCreated" => {
-                wire::parse(method, params).map(Event::ContextCreated)
+                message::parse(method, params).map(Event::ContextCreated)
             }
             "Runtime.executionContextDestroyed" => {
-                wire::parse(method, params).map(Event::ContextDestroyed)
+                message::parse(method, params).map(Event::ContextDestroyed)
             }
             "Runtime.executionContextsCleared" => Ok(Event::ContextsCleared),
-            "Runtime.bindingCalled" => wire::parse(method, params).map(Event::BindingCalled),
+            "Runtime.bindingCalled" => message::parse(method, params).map(Event::BindingCalled),
             "NodeRuntime.waitingForDisconnect" => Ok(Event::WaitingForDisconnect),
-            "NodeWorker.attachedToWorker" => wire::parse(method, params).map(Event::WorkerAttached),
+            "NodeWorker.attachedToWorker" => {
+                message::parse(method, params).map(Event::WorkerAttached)
+            }
             "NodeWorker.detachedFromWorker" => {
-                wire::parse(method, params).map(Event::WorkerDetached)
+                message::parse(method, params).map(Event::WorkerDetached)
             }
             _ => return None,
         };

@@ -8,7 +8,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    Client, Event, Inbox, Incoming, Limits, Position, Sources, Target, UserFile,
+    Event, Inbox, Incoming, Limits, Position, Requester, Sources, Target, UserFile,
     discover::inspector_url,
     types::{
         CallFrame, Paused,
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Node {
-    pub(crate) client: Client,
+    pub(crate) client: Requester,
     pub(crate) inbox: Inbox,
     /// Of the main thread.
     pub(crate) sources: Sources,
@@ -82,14 +82,14 @@ impl Process {
 }
 
 impl Node {
-    /// Started and enabled; the program still waits for [`Client::run`].
+    /// Started and enabled; the program still waits for [`Requester::run`].
     pub(crate) async fn start(program: &Path) -> Node {
         Node::start_with(program, &[], Limits::default()).await
     }
 
     pub(crate) async fn start_with(program: &Path, arguments: &[&str], limits: Limits) -> Node {
         let (process, url) = Process::start(program, arguments);
-        let (client, inbox) = Client::connect(&url, limits).await.unwrap();
+        let (client, inbox) = Requester::connect(&url, limits).await.unwrap();
         let sources = Sources::default();
         // A call that is never answered fails its test instead of hanging it.
         let watched = client.clone();
@@ -153,7 +153,7 @@ impl Node {
     }
 }
 
-pub(crate) async fn set_breakpoint(client: &Client, file: &Path, line: u32) -> BreakpointByUrl {
+pub(crate) async fn set_breakpoint(client: &Requester, file: &Path, line: u32) -> BreakpointByUrl {
     let position = Position::new(line, None).unwrap();
     let command = SetBreakpointByUrl {
         line_number: position.line_number(),
@@ -164,7 +164,11 @@ pub(crate) async fn set_breakpoint(client: &Client, file: &Path, line: u32) -> B
     client.send(command).await.unwrap()
 }
 
-pub(crate) async fn evaluate(client: &Client, frame: &CallFrame, expression: &str) -> RemoteObject {
+pub(crate) async fn evaluate(
+    client: &Requester,
+    frame: &CallFrame,
+    expression: &str,
+) -> RemoteObject {
     let command = EvaluateOnCallFrame::new(frame.call_frame_id.clone(), expression);
     let answer = client.send(command).await.unwrap();
     assert!(answer.exception_details.is_none(), "{answer:?}");
@@ -172,7 +176,7 @@ pub(crate) async fn evaluate(client: &Client, frame: &CallFrame, expression: &st
 }
 
 /// `kind: name=value, …` of each scope of a frame but the global one.
-pub(crate) async fn scopes(client: &Client, frame: &CallFrame) -> Vec<String> {
+pub(crate) async fn scopes(client: &Requester, frame: &CallFrame) -> Vec<String> {
     let mut lines = Vec::new();
     for scope in frame.scope_chain.iter().filter(|scope| scope.kind != "global") {
         let object = scope.object_id().unwrap().clone();

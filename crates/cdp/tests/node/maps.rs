@@ -1,6 +1,6 @@
 //! Scripts that people wrote in another file.
 
-use holdpoint_cdp::{Bound, Hold, Position, UserFile, types::debugger::SetBreakpointByUrl};
+use holdpoint_cdp::{Hold, OnLine, Position, UserFile, types::debugger::SetBreakpointByUrl};
 
 use crate::harness::{Folder, Node, evaluate, line_of, set_breakpoint};
 
@@ -45,7 +45,7 @@ async fn stops_in_source(folder: &Folder, name: &str, text: &str) {
 
     let map = held.source_map().unwrap().unwrap();
     let found = map.generated(&UserFile::new(&source), Position::new(3, None).unwrap()).unwrap();
-    assert_eq!(found.bound, Bound::Asked);
+    assert_eq!(found.bound, OnLine::Asked);
     let position = found.positions[0];
     assert_eq!((position.line(), position.column()), (1, Some(43)));
     let command = SetBreakpointByUrl {

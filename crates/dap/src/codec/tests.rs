@@ -133,6 +133,80 @@ fn a_body_that_is_too_large_is_passed_over() {
     );
 }
 
+/// Of exactly the size that is kept: it is a message. One more, and it is passed over.
+#[test]
+fn the_largest_body_that_is_kept() {
+    let framed = |bytes: usize| format!("Content-Length: {bytes}\r\n\r\n{:>bytes$}", 7);
+    check(
+        format!("{}{}{}", framed(100), framed(101), framed(1)),
+        expect![[r#"
+            7
+            ! skipped a message of 101 bytes, more than 67108864 are not kept
+            7"#]],
+    );
+}
+
+/// Of exactly the size that may be skipped: its bytes are passed over. One more is a lie, and only the header is.
+#[test]
+fn the_largest_body_that_is_skipped() {
+    let framed = |said: usize| {
+        let rest = "x".repeat(1000 - encode(&json!(1)).len());
+        format!("Content-Length: {said}\r\n\r\n{rest}Content-Length: 1\r\n\r\n1")
+    };
+    check(
+        framed(1000) + "Content-Length: 1\r\n\r\n2",
+        expect![[r#"
+            ! skipped a message of 1000 bytes, more than 67108864 are not kept
+            2"#]],
+    );
+    let mut decoder = Decoder::bounded(Bounds { header: 64, body: 100, skip: 1000 });
+    decoder.feed(framed(1001).as_bytes());
+    assert!(matches!(decoder.next(), Some(Err(DecodeError::Skipped { bytes: 1002, .. }))));
+    assert_eq!(decoder.next(), Some(Ok(json!(1))));
+}
+
+/// The number of the request that a message answers stands in its first bytes.
+#[test]
+fn the_head_of_a_body_that_is_too_large_is_told_however_it_arrives() {
+    let body: String = ('a'..='z').cycle().take(500).collect();
+    let stream = format!("Content-Length: 500\r\n\r\n{body}");
+    for size in [1, 7, 100, 400, stream.len()] {
+        let mut decoder = Decoder::bounded(Bounds { header: 64, body: 100, skip: 1000 });
+        let mut told = Vec::new();
+        for piece in stream.as_bytes().chunks(size) {
+            decoder.feed(piece);
+            told.extend(std::iter::from_fn(|| decoder.next()));
+        }
+        let head = body.chars().take(limits::SAMPLE_BYTES).collect();
+        assert_eq!(told, [Err(DecodeError::TooLarge { bytes: 500, head })], "pieces of {size}");
+    }
+}
+
+#[test]
+fn an_end_within_a_body_that_is_too_large_says_how_much_had_come() {
+    let mut decoder = Decoder::bounded(Bounds { header: 64, body: 100, skip: 1000 });
+    decoder.feed(format!("Content-Length: 500\r\n\r\n{}", "x".repeat(300)).as_bytes());
+    assert!(matches!(decoder.next(), Some(Err(DecodeError::TooLarge { .. }))));
+    assert_eq!(decoder.next(), None);
+    assert_eq!(decoder.finish(), Some(DecodeError::CutOff { got: 300, bytes: 500 }));
+}
+
+/// What is kept of it is little, and what is not kept may be something else.
+#[test]
+fn text_behind_many_blanks_is_told_and_not_kept() {
+    let noise = format!("{}oops", "\n".repeat(limits::SAMPLE_BYTES));
+    let mut decoder = Decoder::default();
+    for _ in 0..3 {
+        decoder.feed(noise.as_bytes());
+        assert_eq!(decoder.next(), None);
+    }
+    decoder.feed(&encode(&json!(1)));
+    let sample = "\n".repeat(limits::SAMPLE_BYTES);
+    let bytes = 3 * noise.len();
+    assert_eq!(decoder.next(), Some(Err(DecodeError::Skipped { bytes, sample })));
+    assert_eq!(decoder.next(), Some(Ok(json!(1))));
+}
+
 #[test]
 fn a_length_that_cannot_be_true_does_not_swallow_what_follows() {
     check(
@@ -146,14 +220,26 @@ fn a_length_that_cannot_be_true_does_not_swallow_what_follows() {
 #[test]
 fn bytes_that_are_no_text_and_halves_of_surrogate_pairs_become_replacement_characters() {
     let mut stream = b"Content-Length: 3\r\n\r\n\"\xff\"".to_vec();
-    let halves = r#""\ud800 \\ud800 \udc80\ud83d\ude00 \n""#;
+    let halves = r#""\ud800 \\ud800 \udc80\ud83d\ude00 \n \ud800\n \ud800\u0041""#;
     stream.extend(format!("Content-Length: {}\r\n\r\n{halves}", halves.len()).bytes());
     check(
         stream,
         expect![[r#"
             "�"
-            "� \\ud800 �😀 \n""#]],
+            "� \\ud800 �😀 \n �\n �A""#]],
     );
+}
+
+#[test]
+fn a_large_message_in_pieces_is_whole_and_its_weight_is_told() {
+    let message = json!("x".repeat(4 * limits::IDLE_BUFFER_BYTES));
+    let mut decoder = Decoder::default();
+    for piece in encode(&message).chunks(limits::IDLE_BUFFER_BYTES) {
+        assert_eq!(decoder.next(), None);
+        decoder.feed(piece);
+    }
+    assert_eq!(decoder.next(), Some(Ok(message)));
+    assert_eq!(decoder.body_bytes(), 4 * limits::IDLE_BUFFER_BYTES + 2);
 }
 
 #[test]

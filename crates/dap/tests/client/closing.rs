@@ -1,6 +1,6 @@
 //! The end of a connection, from either side.
 
-use holdpoint_dap::{Client, Incoming, RequestError};
+use holdpoint_dap::{Incoming, RequestError, Requester};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
@@ -41,7 +41,7 @@ async fn an_end_within_a_message_says_so() {
 async fn when_writing_fails_requests_end_and_the_last_words_are_still_heard() {
     let (read, mut speaks) = tokio::io::duplex(PIPE_BYTES);
     let (write, hears) = tokio::io::duplex(PIPE_BYTES);
-    let (client, mut inbox) = Client::start(read, write, None);
+    let (client, mut inbox) = Requester::start(read, write, None);
     drop(hears);
     let error = soon(client.raw("threads", Value::Null)).await.unwrap_err();
     assert!(error.to_string().contains("writing failed"), "{error}");
@@ -87,7 +87,7 @@ async fn without_an_inbox_answers_still_come_and_reverse_requests_are_refused() 
 async fn a_request_that_waits_for_an_adapter_that_does_not_read_ends_with_the_connection() {
     let (read, speaks) = tokio::io::duplex(PIPE_BYTES);
     let (write, deaf) = tokio::io::duplex(1);
-    let (client, _inbox) = Client::start(read, write, None);
+    let (client, _inbox) = Requester::start(read, write, None);
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..200 {
         let client = client.clone();

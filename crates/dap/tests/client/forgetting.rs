@@ -2,13 +2,13 @@
 
 use std::pin::pin;
 
-use holdpoint_dap::{Client, Counts, types::Capabilities};
+use holdpoint_dap::{Counts, Requester, types::Capabilities};
 use serde_json::{Value, json};
 
 use holdpoint_testkit::adapter::{Adapter, connect, soon, waits};
 
 /// Asks, waits until the adapter has it, and goes away.
-async fn ask_and_leave(client: &Client, adapter: &mut Adapter) -> Value {
+async fn ask_and_leave(client: &Requester, adapter: &mut Adapter) -> Value {
     let mut ask = pin!(client.raw("evaluate", json!({"expression": "while True: pass"})));
     tokio::select! {
         answer = &mut ask => panic!("{answer:?}"),
@@ -16,7 +16,7 @@ async fn ask_and_leave(client: &Client, adapter: &mut Adapter) -> Value {
     }
 }
 
-async fn answers_something(client: &Client, adapter: &mut Adapter) {
+async fn answers_something(client: &Requester, adapter: &mut Adapter) {
     let play = async {
         let request = adapter.expect("threads").await;
         adapter.answer(&request, json!(1)).await;

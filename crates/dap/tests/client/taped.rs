@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use holdpoint_dap::{Client, Tape};
+use holdpoint_dap::{Requester, Tape};
 use serde_json::{Value, json};
 use tokio::io::AsyncWrite;
 
@@ -20,7 +20,7 @@ async fn the_tape_has_both_directions_and_the_noise() {
     let tape = Tape::open(&path).unwrap().labelled("python");
     let (ours, theirs) = tokio::io::duplex(PIPE_BYTES);
     let (read, write) = tokio::io::split(ours);
-    let (client, _inbox) = Client::start(read, write, Some(tape));
+    let (client, _inbox) = Requester::start(read, write, Some(tape));
     let mut adapter = Adapter::over(theirs);
     let play = async {
         let request = adapter.next().await.unwrap();
@@ -74,7 +74,7 @@ impl AsyncWrite for Writes {
 async fn header_and_body_leave_in_one_write() {
     let writes = Writes::default();
     let (read, _speaks) = tokio::io::duplex(PIPE_BYTES);
-    let (client, _inbox) = Client::start(read, writes.clone(), None);
+    let (client, _inbox) = Requester::start(read, writes.clone(), None);
     assert!(holdpoint_testkit::adapter::waits(client.raw("threads", Value::Null)).await);
     let writes: Vec<_> = writes
         .0

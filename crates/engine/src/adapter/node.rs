@@ -7,6 +7,7 @@ mod attach;
 mod chatter;
 mod children;
 mod command;
+mod runners;
 mod testing;
 
 use std::{ffi::OsString, path::Path, sync::Arc, time::Duration};
@@ -18,15 +19,15 @@ use tokio::{
 };
 
 use self::{
-    children::{Child, Door},
+    children::{Announcements, Child},
     command::What,
 };
-use super::{Adapter, Around, Connected, Started, has_ending};
+use super::{Adapter, Around, Connected, Started, has_ending, own};
 use crate::{
     attach::Attach,
-    backend::cdp::{self, Began, Entry, FirstLine, Setup, Subject},
+    backend::cdp::{self, AtEntry, Began, FirstLine, Setup, Subject},
     failure::{Code, Failure},
-    language::{Manners, Outlined, Reading},
+    language::{Manners, Outlined, Reading, Runners, Wants},
     launch::Launch,
     limits,
     process::{Exit, Program, Spec},
@@ -38,6 +39,10 @@ pub(super) struct Node;
 impl Adapter for Node {
     fn language(&self) -> &'static str {
         "node"
+    }
+
+    fn called(&self) -> &'static str {
+        "Node"
     }
 
     fn aliases(&self) -> &'static [&'static str] {
@@ -59,6 +64,22 @@ impl Adapter for Node {
 
     fn manners(&self) -> Manners {
         Manners { sees_no_callers_in_passing: true, counts_lines: true, ..Manners::default() }
+    }
+
+    fn runners(&self) -> Runners {
+        runners::RUNNERS
+    }
+
+    fn wants(&self) -> Option<Wants> {
+        Some(Wants {
+            program: "node",
+            program_on_windows: "node",
+            language: "JavaScript",
+            version_prefix: "v",
+            major_min: Some(20),
+            install: "install Node.js 20 or newer, from https://nodejs.org or as a package",
+            library: None,
+        })
     }
 
     fn aside(&self) -> &'static [&'static str] {
@@ -118,8 +139,8 @@ impl Adapter for Node {
 
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let what = What::of(launch).await?;
-    let door = Door::open(&around.home)?;
-    let mut program = Program::start(&around.guard, &spec(launch, &what, &door))?;
+    let announcements = Announcements::open(&around.home)?;
+    let mut program = Program::start(&around.guard, &spec(launch, &what, &announcements))?;
     let announced = address(&mut program)?;
     let (joining, targets) = mpsc::channel(limits::TARGETS);
     let setup = Setup {
@@ -131,12 +152,15 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         attached: None,
     };
     if what.is_runner {
+        // What the processes that it starts say, it tells as its own.
+        let stdout = program.pipes.stdout.take();
+        program.pipes.stdout = stdout.map(|it| chatter::without(it).0);
         // The runner itself has no line of the user's.
         if launch.stop_on_entry {
             setup.first_line.expect();
         }
         // Ends when the session drops its receiver.
-        tokio::spawn(take_children(door, setup));
+        tokio::spawn(take_children(announcements, setup));
         let stands = launch.stop_on_entry;
         let runtime = Some(what.runtime(launch));
         return Ok(Started {
@@ -149,13 +173,14 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         });
     }
     let url = found(&mut program, announced, &what.node).await?;
-    let entry = if launch.stop_on_entry { Entry::Told } else { Entry::Silent };
+    own::listens(&url, program.root())?;
+    let entry = if launch.stop_on_entry { AtEntry::Told } else { AtEntry::Silent };
     let subject =
         Subject { name: "main".to_owned(), pid: None, script: launch.program.clone(), entry };
     let (main, beginning) = cdp::connect(&url, setup.clone(), subject).await?;
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
-    tokio::spawn(take_children(door, setup));
+    tokio::spawn(take_children(announcements, setup));
     begun(&mut program, beginning, &what.node).await?;
     let (runtime, stands) = (Some(what.runtime(launch)), launch.stop_on_entry);
     Ok(Started { runtime, note: None, program: Some(program), process: None, stands, targets })
@@ -168,23 +193,22 @@ fn folders(launch: &Launch) -> Vec<std::path::PathBuf> {
     std::iter::once(launch.cwd.clone()).chain(own).collect()
 }
 
-fn spec(launch: &Launch, what: &What, door: &Door) -> Spec {
+fn spec(launch: &Launch, what: &What, announcements: &Announcements) -> Spec {
     let mut args: Vec<OsString> = Vec::new();
     let mut env: std::collections::BTreeMap<String, Option<String>> =
         launch.env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
     let ours = std::env::var("NODE_OPTIONS").ok();
-    let mut given = launch.env.get("NODE_OPTIONS").cloned().or(ours);
-    if what.is_runner {
-        // With it the runner knows of a debugger: one process at a time, and what the inspectors of its
-        // children say is not taken for the tests' own output.
-        let known = given.map(|it| it + " ").unwrap_or_default();
-        given = Some(known + "--inspect-publish-uid=http");
-    } else {
+    let known = launch.env.get("NODE_OPTIONS").cloned().or(ours);
+    // The secret part of an inspector's address is told to us and to nobody who asks its port. With the word in it a
+    // test runner knows of a debugger, too: one process at a time, and what the inspectors of its children say is not
+    // taken for the tests' own output.
+    let given = known.map(|it| it + " ").unwrap_or_default() + "--inspect-publish-uid=stderr";
+    if !what.is_runner {
         args.push("--inspect-brk=127.0.0.1:0".into());
         env.insert(children::FOUND.to_owned(), Some("1".to_owned()));
     }
     args.extend(what.words.iter().cloned());
-    env.extend(door.env(given.as_deref()).map(|(name, value)| (name, Some(value))));
+    env.extend(announcements.env(Some(&given)).map(|(name, value)| (name, Some(value))));
     Spec { program: what.node.clone(), args, cwd: launch.cwd.clone(), env }
 }
 
@@ -265,12 +289,12 @@ async fn died(program: &mut Program, exit: Exit, node: &Path) -> Failure {
 }
 
 /// Each child waits until it is connected.
-async fn take_children(mut door: Door, setup: Setup) {
+async fn take_children(mut announcements: Announcements, setup: Setup) {
     // Children that are being taken. Ended with this task.
     let mut taking = JoinSet::new();
     loop {
         let child = tokio::select! {
-            child = door.next() => child,
+            child = announcements.next() => child,
             Some(_) = taking.join_next() => continue,
             () = setup.joining.closed() => return,
         };
@@ -287,8 +311,12 @@ async fn take_child(child: Child, setup: Setup) {
         name: script.unwrap_or_else(|| format!("process {}", child.pid)),
         pid: Some(child.pid),
         script: None,
-        entry: Entry::LetIn,
+        entry: AtEntry::LetIn,
     };
+    // Only this user can write into the pipe; the address is the child's own all the same.
+    if let Err(failure) = own::listens(&child.url, Some(child.pid)) {
+        return tracing::warn!(%failure, "a child process could not be debugged");
+    }
     match cdp::connect(&child.url, setup, subject).await {
         Ok((connected, _)) => {
             // The session may have ended first.

@@ -6,6 +6,7 @@ mod debugpy;
 mod interpreter;
 mod outline;
 mod project;
+mod runners;
 mod source;
 mod testing;
 
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{debugpy::Debugger, interpreter::Interpreter};
-use super::{Adapter, Around, Connected, Runtime, Started, has_ending, one_of};
+use super::{Adapter, Around, Connected, Runtime, Started, has_ending, one_of, own};
 use crate::{
     attach::Attach,
     backend::{
@@ -28,17 +29,42 @@ use crate::{
         },
     },
     failure::{Code, Failure},
-    language::{Manners, Outlined, Reading},
+    language::{Listing, Manners, Outlined, Reading, Runners, WantedLibrary, Wants},
     launch::Launch,
     limits,
+    nouns::Variable,
     process::{Program, Spec},
 };
 
 pub(super) struct Python;
 
+/// What is looked for on a machine.
+const WANTS: Wants = Wants {
+    program: "python3",
+    program_on_windows: "python",
+    language: "Python",
+    version_prefix: "Python ",
+    major_min: None,
+    install: "install Python 3, from https://www.python.org or as a package",
+    library: Some(WantedLibrary {
+        name: "debugpy",
+        // An empty entry in the path stands for the current folder, whose files must not be run by a doctor.
+        version: &[
+            "-c",
+            "import sys; sys.path[:] = [entry for entry in sys.path if entry]; import debugpy; print(debugpy.__version__)",
+        ],
+        shows: "-c 'import debugpy'",
+        without: "Holdpoint provides its own at the first launch",
+    }),
+};
+
 impl Adapter for Python {
     fn language(&self) -> &'static str {
         "python"
+    }
+
+    fn called(&self) -> &'static str {
+        "Python"
     }
 
     fn aliases(&self) -> &'static [&'static str] {
@@ -59,6 +85,36 @@ impl Adapter for Python {
 
     fn manners(&self) -> Manners {
         Manners { stops_at_user_unhandled: true, runs_heads: true, ..Manners::default() }
+    }
+
+    fn runners(&self) -> Runners {
+        runners::RUNNERS
+    }
+
+    /// Groups that debugpy adds for a graphical tree, and what pytest makes of an `assert`.
+    fn is_noise(&self, variable: &Variable) -> bool {
+        let group = matches!(
+            variable.name.as_str(),
+            "special variables" | "function variables" | "class variables" | "protected variables"
+        );
+        (group && variable.value.text.is_empty())
+            || variable.name.starts_with("@py")
+            || variable.name == "__pytest_assert_rewrite__"
+    }
+
+    /// debugpy shows the first hundred parts or so; Python itself cuts out others.
+    fn listing(&self) -> Listing {
+        let cut = |expression: &str, start: usize, end: usize| {
+            format!(
+                "(lambda it, cut: dict(cut(it.items(), {start}, {end})) if hasattr(it, 'items') \
+                 else list(cut(it, {start}, {end})))({expression}, __import__('itertools').islice)"
+            )
+        };
+        Listing { length: Some("len()"), rest: Some("Unable to handle:"), cut: Some(cut) }
+    }
+
+    fn wants(&self) -> Option<Wants> {
+        Some(WANTS)
     }
 
     fn aside(&self) -> &'static [&'static str] {
@@ -134,11 +190,12 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let words = debugger.words(&around.home)?;
     let spec = spec(launch, &what, &interpreter, words, port);
     let mut program = Program::start(&around.guard, &spec)?;
+    let root = program.root();
     let first = tokio::select! {
-        accepted = tokio::time::timeout(limits::CONNECT, listener.accept()) => accepted,
+        accepted = tokio::time::timeout(limits::CONNECT, own::accept(&listener, root)) => accepted,
         exit = program.wait() => return Err(died(&mut program, exit, &interpreter).await),
     };
-    let (stream, _) = first
+    let stream = first
         .map_err(|_| {
             Failure::new(Code::LaunchFailed, "the program did not connect to the debugger")
         })?
@@ -154,7 +211,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let (sender, targets) = mpsc::channel(limits::TARGETS);
     sender.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver, or with the listener.
-    tokio::spawn(accept_children(listener, launch.clone(), around, sender));
+    tokio::spawn(accept_children(listener, root, launch.clone(), around, sender));
     let version = Some(interpreter.version());
     let Interpreter { path, why, .. } = interpreter;
     Ok(Started {
@@ -170,6 +227,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
 /// Python children dial the same port by themselves, one connection each.
 async fn accept_children(
     listener: TcpListener,
+    root: Option<u32>,
     launch: Launch,
     around: Around,
     sender: mpsc::Sender<Connected>,
@@ -178,8 +236,8 @@ async fn accept_children(
     let mut greetings = tokio::task::JoinSet::new();
     loop {
         tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { return };
+            accepted = own::accept(&listener, root) => {
+                let Ok(stream) = accepted else { return };
                 let (launch, around, sender) = (launch.clone(), around.clone(), sender.clone());
                 greetings.spawn(async move { greet(stream, &launch, &around, sender).await });
             }

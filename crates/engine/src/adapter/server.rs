@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// A debug server that is to run one program.
-pub struct Server<'a> {
+pub struct DebugServer<'a> {
     pub spec: Spec,
     pub adapter_id: &'a str,
     pub dialect: Box<dyn Dialect>,
@@ -28,7 +28,7 @@ pub struct Server<'a> {
     pub arguments: Value,
 }
 
-impl Server<'_> {
+impl DebugServer<'_> {
     pub async fn start(self, launch: &Launch, around: Around) -> Result<Started, Failure> {
         let mut server = Program::serve(&around.guard, &self.spec)?;
         let pipes = server.pipes.stdout.take().zip(server.pipes.stdin.take());

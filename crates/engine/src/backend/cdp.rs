@@ -29,7 +29,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    Client, Command, Error, Sources, Target,
+    Command, Error, Requester, Sources, Target,
     types::{
         CallFrame, CallFrameId, Paused, ScriptId,
         debugger::{
@@ -41,13 +41,13 @@ use holdpoint_cdp::{
 };
 
 pub use self::attached::{Attached, attach};
-pub use self::connect::{BOOT, BOOT_NAME, Began, Entry, FirstLine, Setup, Subject, connect};
+pub use self::connect::{AtEntry, BOOT, BOOT_NAME, Began, FirstLine, Setup, Subject, connect};
 pub use self::functions::outline;
 pub use self::traces::trace_way;
 use self::{points::Points, traces::Traces};
 use super::{
-    Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, Running, Scope, Slice, Stack, Step,
-    Thread, Value, Variable, Wanted, WantedFunction, tasks::Tasks,
+    Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack,
+    Step, Thread, Value, Variable, Wanted, WantedFunction, Went, tasks::Tasks,
 };
 use crate::{
     failure::{Code, Failure},
@@ -68,12 +68,12 @@ const LIBRARIES: &str = "/node_modules/";
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Cdp {
-    client: Client,
-    known: Arc<Known>,
+    requester: Requester,
+    known: Arc<ThreadState>,
 }
 
 /// What we know of one thread.
-struct Known {
+struct ThreadState {
     name: String,
     just_my_code: bool,
     /// `None` for a program that we started.
@@ -105,7 +105,7 @@ struct Known {
 #[derive(Default)]
 struct Moment {
     paused: Option<Arc<Paused>>,
-    /// How many stops there were.
+    /// How many stops there were, and how often it was told to go on: what was got before means nothing after.
     epoch: u64,
     /// Set when it stands where Node tells of an error that nobody handled.
     aftermath: Option<unhandled::Aftermath>,
@@ -126,8 +126,8 @@ enum Asked {
 }
 
 impl Cdp {
-    fn new(client: Client, name: String, setup: &Setup) -> Cdp {
-        let known = Known {
+    fn new(requester: Requester, name: String, setup: &Setup) -> Cdp {
+        let known = ThreadState {
             name,
             just_my_code: setup.just_my_code,
             folders: setup.folders.clone(),
@@ -145,14 +145,14 @@ impl Cdp {
             order: tokio::sync::Mutex::default(),
             tasks: Tasks::default(),
         };
-        Cdp { client, known: Arc::new(known) }
+        Cdp { requester, known: Arc::new(known) }
     }
 
     /// Sends a command and waits for its answer, within a deadline: a thread that is inside of a system
     /// call answers nothing.
     async fn ask<C: Command>(&self, command: C) -> Result<C::Answer, Failure> {
         let patience = super::patience();
-        match tokio::time::timeout(patience, self.client.send(command)).await {
+        match tokio::time::timeout(patience, self.requester.send(command)).await {
             Ok(answer) => answer.map_err(refused),
             Err(_) => {
                 let text = format!("the program did not answer `{}` in {patience:?}", C::METHOD);
@@ -179,7 +179,7 @@ impl Cdp {
         ))
     }
 
-    /// Which stop this is.
+    /// Which stop this is, or which run after it.
     pub(super) fn epoch(&self) -> u64 {
         self.moment().epoch
     }
@@ -189,9 +189,9 @@ impl Cdp {
         Ok(self.known.name.clone())
     }
 
-    pub async fn resume(&self, _: i64) -> Result<(), Failure> {
+    pub async fn resume(&self, _: i64) -> Result<Went, Failure> {
         self.moment().asked = Asked::Nothing;
-        self.ask(Resume::default()).await.map(drop)
+        self.go(self.ask(Resume::default())).await.map(|_| Went::All)
     }
 
     pub async fn step(&self, _: i64, step: Step) -> Result<(), Failure> {
@@ -200,7 +200,18 @@ impl Cdp {
             moment.asked = Asked::Step(step);
             moment.step_depth = moment.paused.as_ref().map_or(0, |it| it.call_frames.len());
         }
-        self.step_on(step).await
+        self.go(self.step_on(step)).await
+    }
+
+    /// From the moment when it is asked to go on nothing of this stop means anything, unless it refuses.
+    async fn go<T>(&self, asked: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        self.moment().epoch += 1;
+        let answer = asked.await;
+        if answer.is_err() {
+            let mut moment = self.moment();
+            moment.epoch = moment.epoch.saturating_sub(1);
+        }
+        answer
     }
 
     async fn step_on(&self, step: Step) -> Result<(), Failure> {
@@ -233,7 +244,7 @@ impl Cdp {
         functions::replace(self, wanted).await
     }
 
-    pub async fn running(&self, file: &Path) -> Result<Running, Failure> {
+    pub async fn running(&self, file: &Path) -> Result<RunningText, Failure> {
         text::running(self, file).await
     }
 
@@ -321,11 +332,11 @@ impl Cdp {
 
     /// Leaves the program running, without our breakpoints. A worker's connection is its program's.
     pub async fn detach(&self) -> Result<(), Failure> {
-        let disabled = self.client.call("Debugger.disable", serde_json::json!({}));
+        let disabled = self.requester.call("Debugger.disable", serde_json::json!({}));
         let told = tokio::time::timeout(limits::DETACH, disabled).await;
-        if *self.client.target() == Target::Main {
+        if *self.requester.target() == Target::Main {
             // Whatever it answered: with its connection goes everything that we set.
-            self.client.close().await;
+            self.requester.close().await;
         }
         match told {
             Ok(answer) => answer.map(drop).map_err(refused),
@@ -338,11 +349,11 @@ impl Cdp {
     fn wake(&self, stopped: tokio::sync::futures::OwnedNotified) {
         let expression = format!("undefined\n//# sourceURL={IDLE}");
         let command = Evaluate { expression, silent: true, ..Evaluate::default() };
-        let client = self.client.clone();
+        let requester = self.requester.clone();
         // Ends when the program runs on, or is gone.
         self.known.tasks.spawn(async move {
             if tokio::time::timeout(limits::IDLE, stopped).await.is_err()
-                && let Err(error) = client.send(command).await
+                && let Err(error) = requester.send(command).await
             {
                 tracing::debug!(%error, "the program was not woken");
             }
@@ -370,7 +381,7 @@ impl Cdp {
                     let mut command = EvaluateOnCallFrame::new(frame, expression);
                     command.generate_preview = true;
                     command.timeout = timeout;
-                    self.client.send(command).await.map_err(|error| evaluation(error, patience))
+                    self.requester.send(command).await.map_err(|error| evaluation(error, patience))
                 }
                 None => {
                     let command = Evaluate {
@@ -381,7 +392,7 @@ impl Cdp {
                         timeout,
                         ..Evaluate::default()
                     };
-                    self.client.send(command).await.map_err(|error| evaluation(error, patience))
+                    self.requester.send(command).await.map_err(|error| evaluation(error, patience))
                 }
             }
         };
@@ -470,7 +481,9 @@ impl Cdp {
 
     /// A command without a type, within the same deadline.
     async fn call(&self, method: &str, params: serde_json::Value) -> Result<(), Failure> {
-        match tokio::time::timeout(limits::ADAPTER_ANSWER, self.client.call(method, params)).await {
+        match tokio::time::timeout(limits::ADAPTER_ANSWER, self.requester.call(method, params))
+            .await
+        {
             Ok(answer) => answer.map(drop).map_err(refused),
             Err(_) => Err(Failure::new(
                 Code::AdapterFailed,
@@ -516,7 +529,7 @@ impl Drop for Unfinished {
         // Ends with the evaluation, or with the connection.
         self.cdp.known.tasks.spawn(async move {
             let next = Evaluate { expression: "0".to_owned(), silent: true, ..Evaluate::default() };
-            if let Err(error) = cdp.client.send(next).await {
+            if let Err(error) = cdp.requester.send(next).await {
                 tracing::debug!(%error, "nothing follows an evaluation");
             }
             cdp.moment().busy_until = None;

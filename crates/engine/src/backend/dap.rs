@@ -7,12 +7,12 @@ mod connect;
 pub mod dialect;
 mod exceptions;
 mod functions;
-mod known;
 mod lines;
 mod program;
 #[cfg(test)]
 mod recordings;
 mod share;
+mod state;
 #[cfg(test)]
 mod tests;
 mod traces;
@@ -21,7 +21,7 @@ mod translate;
 use std::{path::Path, sync::Arc, time::Duration};
 
 use holdpoint_dap::{
-    Client, Request, RequestError,
+    Request, RequestError, Requester,
     request::{
         Continue, Disconnect, Evaluate, ExceptionInfo as AskException, Next, Pause, Scopes,
         SetVariable, StackTrace, StepIn, StepOut, Threads, Variables,
@@ -29,14 +29,14 @@ use holdpoint_dap::{
     types::{self as t, Empty},
 };
 
-pub use self::{connect::Setup, known::Known};
+pub use self::{connect::Setup, state::DebuggerState};
 use self::{
     program::Answer,
     share::{Feature, allowed},
 };
 use super::{
-    ExceptionInfo, Frame, FrameId, Handle, Loaded, Running, Scope, Slice, Stack, Step, Thread,
-    Value, Variable,
+    ExceptionInfo, Frame, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack, Step, Thread,
+    Value, Variable, Went,
 };
 use crate::{
     failure::{Code, Failure},
@@ -46,8 +46,8 @@ use crate::{
 /// Cheap to clone.
 #[derive(Clone)]
 pub struct Dap {
-    client: Client,
-    known: Arc<Known>,
+    requester: Requester,
+    known: Arc<DebuggerState>,
 }
 
 impl Dap {
@@ -63,7 +63,7 @@ impl Dap {
     ) -> Result<R::Body, Failure> {
         allowed(&self.known.capabilities(), Feature::Request(R::COMMAND))
             .map_err(|missing| missing.failure(&*self.known.dialect))?;
-        match tokio::time::timeout(patience, self.client.request::<R>(arguments)).await {
+        match tokio::time::timeout(patience, self.requester.request::<R>(arguments)).await {
             Ok(answer) => answer.map_err(refused),
             Err(_) => Err(Failure::new(
                 Code::AdapterFailed,
@@ -97,8 +97,8 @@ impl Dap {
         }
     }
 
-    pub async fn running(&self, _: &Path) -> Result<Running, Failure> {
-        Ok(Running::Unknown)
+    pub async fn running(&self, _: &Path) -> Result<RunningText, Failure> {
+        Ok(RunningText::Unknown)
     }
 
     pub async fn loaded(&self) -> Result<Vec<Loaded>, Failure> {
@@ -124,10 +124,18 @@ impl Dap {
         }
     }
 
-    pub async fn resume(&self, thread: i64) -> Result<(), Failure> {
+    pub async fn resume(&self, thread: i64) -> Result<Went, Failure> {
         let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
         self.known.steps().remove(&thread);
-        self.let_run(self.go::<Continue>(arguments)).await
+        let others: Vec<i64> =
+            self.known.standing().iter().filter(|it| **it != thread).copied().collect();
+        let body = self.let_run(self.go::<Continue>(arguments)).await?;
+        // Those that say nothing let all of them go.
+        if body.is_none_or(|it| it.all_threads_continued != Some(false)) {
+            return Ok(Went::All);
+        }
+        self.known.standing().extend(others);
+        Ok(Went::Alone)
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
@@ -136,10 +144,10 @@ impl Dap {
     }
 
     /// No thread stands from the moment when this is asked, unless it is refused.
-    async fn let_run(
+    async fn let_run<T>(
         &self,
-        asked: impl Future<Output = Result<(), Failure>>,
-    ) -> Result<(), Failure> {
+        asked: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
         let stood = std::mem::take(&mut *self.known.standing());
         let answer = asked.await;
         if answer.is_err() {
@@ -152,24 +160,27 @@ impl Dap {
     async fn take_step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         let plain = t::StepArguments { thread_id: thread, ..Default::default() };
         match step {
-            Step::Over => self.go::<Next>(plain).await,
-            Step::Out => self.go::<StepOut>(plain).await,
+            Step::Over => self.go::<Next>(plain).await.map(drop),
+            Step::Out => self.go::<StepOut>(plain).await.map(drop),
             Step::In => {
                 let into = t::StepInArguments { thread_id: thread, ..Default::default() };
-                self.go::<StepIn>(into).await
+                self.go::<StepIn>(into).await.map(drop)
             }
         }
     }
 
     /// Lets the program go on: from then on nothing of this stop means anything. The next stop may be told
-    /// before the answer.
-    async fn go<R: Request>(&self, arguments: R::Arguments) -> Result<(), Failure> {
+    /// before the answer; one that is gone gives none.
+    async fn go<R: Request>(&self, arguments: R::Arguments) -> Result<Option<R::Body>, Failure> {
         self.known.epochs().go();
-        let gone = taken(self.ask::<R>(arguments).await);
-        if gone.is_err() {
-            self.known.epochs().stay();
+        match self.ask::<R>(arguments).await {
+            Ok(body) => Ok(Some(body)),
+            Err(failure) if failure.code == Code::SessionEnded => Ok(None),
+            Err(failure) => {
+                self.known.epochs().stay();
+                Err(failure)
+            }
         }
-        gone
     }
 
     /// Which stop of a thread this is; of them all, where none is meant.

@@ -27,7 +27,7 @@ pub struct Column {
     pub first: Option<String>,
     pub last: Option<String>,
     /// The first hit whose value was not the first value.
-    pub changed_at: Option<Change>,
+    pub changed_at: Option<LastChange>,
     /// Only of values that are numbers.
     pub min: Option<Number>,
     pub max: Option<Number>,
@@ -37,7 +37,7 @@ pub struct Column {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Change {
+pub struct LastChange {
     pub hit: u64,
     pub value: String,
 }
@@ -109,7 +109,7 @@ impl Column {
             match &self.first {
                 None => self.first = Some(kept.clone()),
                 Some(_) if self.changed_at.is_none() => {
-                    self.changed_at = Some(Change { hit, value: kept.clone() });
+                    self.changed_at = Some(LastChange { hit, value: kept.clone() });
                 }
                 Some(_) => {}
             }
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((column.count, column.distinct()), (4, (3, true)));
         assert_eq!(column.min.unwrap().text, "-2.5");
         assert_eq!(column.max.unwrap().text, "10");
-        assert_eq!(column.changed_at, Some(Change { hit: 2, value: "10".to_owned() }));
+        assert_eq!(column.changed_at, Some(LastChange { hit: 2, value: "10".to_owned() }));
         assert_eq!((column.first.as_deref(), column.last.as_deref()), (Some("9"), Some("10")));
     }
 

@@ -81,15 +81,39 @@ impl HitTest {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     #[test]
-    fn hit_conditions_become_tests() {
-        let test = |text| HitTest::parse(text).unwrap().as_test();
-        assert_eq!(test("3"), "n === 3");
-        assert_eq!(test(">= 5"), "n >= 5");
-        assert_eq!(test("%10"), "n % 10 === 0");
-        for bad in ["", "x", "% 0", "3 x", "-1", "!= 3"] {
+    fn a_hit_condition_says_at_which_of_the_hits() {
+        let mut table = String::new();
+        let texts = ["3", "= 3", "== 3", "===3", ">= 3", ">3", "<= 3", " < 3 ", "% 3", "%1", "0"];
+        for text in texts {
+            let test = HitTest::parse(text).unwrap();
+            let hits = (1..=7).filter(|n| test.holds(*n)).map(|n| format!(" {n}"));
+            let hits: String = hits.collect();
+            table += &format!("{text:5} → {:11} →{hits}\n", test.as_test());
+        }
+        expect![[r#"
+            3     → n === 3     → 3
+            = 3   → n === 3     → 3
+            == 3  → n === 3     → 3
+            ===3  → n === 3     → 3
+            >= 3  → n >= 3      → 3 4 5 6 7
+            >3    → n > 3       → 4 5 6 7
+            <= 3  → n <= 3      → 1 2 3
+             < 3  → n < 3       → 1 2
+            % 3   → n % 3 === 0 → 3 6
+            %1    → n % 1 === 0 → 1 2 3 4 5 6 7
+            0     → n === 0     →
+        "#]]
+        .assert_eq(&table);
+    }
+
+    #[test]
+    fn what_is_no_hit_condition_is_refused() {
+        for bad in ["", "x", "% 0", "3 x", "-1", "!= 3", "3.5", "18446744073709551616"] {
             assert!(HitTest::parse(bad).is_err(), "{bad}");
         }
     }

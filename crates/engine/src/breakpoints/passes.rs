@@ -72,14 +72,14 @@ pub struct Extreme {
 /// Passes by a key, in the order in which the keys came.
 #[derive(Debug, Clone, Default)]
 pub struct Groups {
-    pub all: Vec<Group>,
+    pub all: Vec<PassGroup>,
     at: BTreeMap<String, usize>,
     /// Passes of keys past [`limits::PASS_GROUPS`].
     pub others: u64,
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Group {
+pub struct PassGroup {
     pub key: String,
     pub count: u64,
     pub columns: Vec<Numbers>,
@@ -217,7 +217,7 @@ impl Groups {
                 return;
             }
             None => {
-                self.all.push(Group { key: key.to_owned(), ..Group::default() });
+                self.all.push(PassGroup { key: key.to_owned(), ..PassGroup::default() });
                 self.at.insert(key.to_owned(), self.all.len() - 1);
                 self.all.len() - 1
             }

@@ -8,7 +8,7 @@ use super::aggregate::Aggregate;
 use crate::{
     failure::Failure,
     nouns::{Passed, Tracing},
-    template::{Part, Template},
+    template::{Piece, Template},
 };
 
 /// What makes a breakpoint a tracepoint.
@@ -37,7 +37,7 @@ impl Trace {
 
     /// The values of some expressions, as the language writes them.
     pub fn of(expressions: impl IntoIterator<Item = String>) -> Trace {
-        let parts = expressions.into_iter().map(Part::Expression).collect();
+        let parts = expressions.into_iter().map(Piece::Expression).collect();
         let template = Some(Template { parts });
         Trace { message: None, template, multiple: 0, max: 0, is_literal: true, is_mark: false }
     }

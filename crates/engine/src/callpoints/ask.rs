@@ -14,12 +14,12 @@ use super::{
     behavior::Moment,
     book::{end_snapshots, snapshots},
     decision::{Action, Handed},
-    flow::{Ended, PausedAfter, Started},
+    flow::{CallStarted, Ended, PausedAfter},
     look::Found,
 };
 use crate::{
     calls::{
-        call::{Call, End, Given, Kind, Origin},
+        call::{Call, CallKind, CallOrigin, End, Given},
         clock, lenient, pretty,
         value::{Checked, Format},
     },
@@ -32,7 +32,7 @@ use crate::{
 pub struct Asking {
     /// What callpoints name: the function, or the tool with its server.
     pub name: String,
-    pub kind: Kind,
+    pub kind: CallKind,
     /// Who makes it, such as `mcp_client`.
     pub source: String,
     pub signature: Value,
@@ -41,7 +41,7 @@ pub struct Asking {
 }
 
 /// A call that was asked about: what is to become of it, and where to say how it ended.
-pub struct Asked {
+pub struct Answered {
     pub action: Action,
     call: Open,
 }
@@ -70,7 +70,7 @@ struct Waits<'c> {
 
 impl Callpoints {
     /// Asks what is to become of a call; where it pauses, when somebody has decided.
-    pub async fn ask(self: &Arc<Self>, asking: Asking) -> Asked {
+    pub async fn ask(self: &Arc<Self>, asking: Asking) -> Answered {
         self.recorder.keep_up().await;
         let call = self.take_in_own(asking);
         // From here on the call is known, and is given up should this future be dropped.
@@ -82,19 +82,19 @@ impl Callpoints {
         };
         let Some(paused) = paused else {
             let action = match self.live().unpaused(&call) {
-                Started::Replace { function_name, .. } => {
+                CallStarted::Replace { function_name, .. } => {
                     Action::Replace { function: function_name }
                 }
-                Started::Continue { .. } | Started::Pause { .. } => Action::Continue,
+                CallStarted::Continue { .. } | CallStarted::Pause { .. } => Action::Continue,
             };
-            return Asked { action, call: open };
+            return Answered { action, call: open };
         };
         if let Some(flight) = self.live().flights.calls.get_mut(&open.call_id) {
             flight.pause = Some(paused.pause_id.clone());
         }
         let action = self.decided(paused, &call.name).await;
         let action = self.in_values(action).await;
-        Asked { action, call: open }
+        Answered { action, call: open }
     }
 
     /// Takes a call in that nobody had to send.
@@ -114,7 +114,7 @@ impl Callpoints {
             started_at: clock::now(),
             signature,
             format: Format::Json,
-            origin: Origin { source: Some(source), ..Origin::default() },
+            origin: CallOrigin { source: Some(source), ..CallOrigin::default() },
             ..Call::default()
         };
         let mut kept = kept.into_iter();
@@ -232,7 +232,7 @@ impl Callpoints {
     }
 }
 
-impl Asked {
+impl Answered {
     pub fn call_id(&self) -> &str {
         &self.call.call_id
     }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     budget,
     calls::{
-        call::{Call, End, Given, Origin, Process, Site},
+        call::{AppProcess, Call, CallOrigin, CallSite, End, Given},
         clock,
         value::{Format, Item},
     },
@@ -26,27 +26,27 @@ use crate::{
 
 /// A call that has ended, its values by CID.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Record {
+pub struct CallRecord {
     pub method_name: String,
     pub signature: Value,
-    pub target: Option<Ref>,
-    pub args: Vec<Ref>,
-    pub kwargs: Vec<(String, Ref)>,
-    pub result: Option<Ref>,
-    pub exception: Option<Ref>,
+    pub target: Option<LiveRef>,
+    pub args: Vec<LiveRef>,
+    pub kwargs: Vec<(String, LiveRef)>,
+    pub result: Option<LiveRef>,
+    pub exception: Option<LiveRef>,
     pub exception_type: Option<String>,
     pub exception_message: Option<String>,
     pub exception_traceback: Option<String>,
     pub status: String,
     pub started_at: f64,
     pub completed_at: f64,
-    pub origin: Origin,
-    pub site: Site,
+    pub origin: CallOrigin,
+    pub site: CallSite,
 }
 
 /// A value by its CID, and the live object that it was of.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Ref {
+pub struct LiveRef {
     pub cid: String,
     pub client_ref: Option<Value>,
 }
@@ -63,11 +63,11 @@ pub struct BatchAnswer {
 impl Callpoints {
     pub async fn batch(
         &self,
-        process: &Process,
+        process: &AppProcess,
         about: Option<Value>,
         format: Format,
         values: Vec<Item>,
-        records: Vec<Record>,
+        records: Vec<CallRecord>,
     ) -> BatchAnswer {
         let (found, bad_values) = look_each(values).await;
         let mut bring = Bring::default();
@@ -108,7 +108,7 @@ impl Callpoints {
     }
 
     /// An app had to drop records.
-    pub fn dropped(&self, process: &Process, records: u64) {
+    pub fn dropped(&self, process: &AppProcess, records: u64) {
         if records > 0 {
             self.log.append(Event::CallsDropped { process: process.key(), calls: records });
         }
@@ -117,9 +117,9 @@ impl Callpoints {
     /// Returns what is to be told of it.
     fn take_record(
         &self,
-        process: &Process,
+        process: &AppProcess,
         format: Format,
-        record: Record,
+        record: CallRecord,
         bring: &mut Bring,
     ) -> Option<Event> {
         let failed = record.exception.is_some() || record.status == "exception";
@@ -135,13 +135,15 @@ impl Callpoints {
         told
     }
 
-    async fn missing_of(&self, records: &[Record]) -> Vec<String> {
+    async fn missing_of(&self, records: &[CallRecord]) -> Vec<String> {
         let mut open: HashSet<Cid> = HashSet::new();
         {
             let live = self.live();
             let now = era(clock::now());
-            for cid in records.iter().flat_map(Record::refs).filter_map(|it| Cid::parse(&it.cid)) {
-                if !live.known.is_fresh(&cid, now) {
+            for cid in
+                records.iter().flat_map(CallRecord::refs).filter_map(|it| Cid::parse(&it.cid))
+            {
+                if !live.recent.is_fresh(&cid, now) {
                     open.insert(cid);
                 }
             }
@@ -155,8 +157,8 @@ impl Callpoints {
     }
 }
 
-impl Record {
-    fn refs(&self) -> impl Iterator<Item = &Ref> {
+impl CallRecord {
+    fn refs(&self) -> impl Iterator<Item = &LiveRef> {
         let begun =
             self.target.iter().chain(&self.args).chain(self.kwargs.iter().map(|(_, it)| it));
         begun.chain(&self.result).chain(&self.exception)
@@ -166,10 +168,10 @@ impl Record {
 impl Live {
     fn recorded(
         &mut self,
-        process: &Process,
+        process: &AppProcess,
         format: Format,
         id: String,
-        record: Record,
+        record: CallRecord,
         failed: bool,
         bring: &mut Bring,
     ) -> Call {
@@ -188,7 +190,7 @@ impl Live {
             ..Call::default()
         };
         self.place_stack(&mut call, bring);
-        let mut given = |call: &mut Call, it: Ref| {
+        let mut given = |call: &mut Call, it: LiveRef| {
             let (cid, client_ref) = (Some(it.cid), it.client_ref);
             let item = Item { cid, format: Some(format), client_ref, ..Item::default() };
             self.give(call, &item, None, bring)

@@ -145,15 +145,46 @@ mod tests {
         .assert_eq(&table);
     }
 
+    /// Every word of the wire, and what it means before a call, after it, and as the default.
     #[test]
     fn each_place_takes_its_words_and_no_others() {
-        assert_eq!(Behavior::before("continue"), Some(Behavior::Go));
-        assert_eq!(Behavior::before("default"), Some(Behavior::Yield));
-        assert_eq!(Behavior::before("exception"), None);
-        assert_eq!(Behavior::after("both"), Some(Behavior::StopException));
-        assert_eq!(Behavior::after("defer"), Some(Behavior::Yield));
-        assert_eq!(Behavior::default("stop_at_exceptions"), Some(Behavior::Exception));
-        assert_eq!(Behavior::default("yield"), None);
-        assert_eq!(Behavior::after("sometimes"), None);
+        let words = "stop breakpoints stop_at_breakpoints go continue yield defer default \
+            exception exceptions stop_at_exceptions stop_exception breakpoints_and_exceptions \
+            stop_at_breakpoints_and_exceptions both sometimes STOP";
+        let mut table = String::new();
+        for word in words.split_whitespace().chain([""]) {
+            let show = |it: Option<Behavior>| it.map_or("-", Behavior::as_str);
+            let (before, after) = (Behavior::before(word), Behavior::after(word));
+            let default = show(Behavior::default(word));
+            table += &format!("{word:34} {:6} {:14} {default}\n", show(before), show(after));
+        }
+        expect![[r#"
+            stop                               stop   stop           stop
+            breakpoints                        stop   stop           stop
+            stop_at_breakpoints                stop   stop           stop
+            go                                 go     go             go
+            continue                           go     go             go
+            yield                              yield  yield          -
+            defer                              yield  yield          -
+            default                            yield  yield          -
+            exception                          -      exception      exception
+            exceptions                         -      exception      exception
+            stop_at_exceptions                 -      exception      exception
+            stop_exception                     -      stop_exception stop_exception
+            breakpoints_and_exceptions         -      stop_exception stop_exception
+            stop_at_breakpoints_and_exceptions -      stop_exception stop_exception
+            both                               -      stop_exception stop_exception
+            sometimes                          -      -              -
+            STOP                               -      -              -
+                                               -      -              -
+        "#]]
+        .assert_eq(&table);
+    }
+
+    #[test]
+    fn a_pause_says_why() {
+        let why =
+            [Moment::Before, Moment::AfterSuccess, Moment::AfterException].map(Moment::reason);
+        assert_eq!(why, ["breakpoint", "breakpoint", "exception"]);
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Callpoints, flow::Refused, look::look_at};
 use crate::{
     calls::{
-        call::{Call, End, Kind, Process, Said, Site},
+        call::{AppProcess, Call, CallKind, CallSite, End, Said},
         clock, pretty,
         value::{BadItem, Item},
     },
@@ -22,7 +22,7 @@ pub struct AppEvent {
     pub event_type: Option<String>,
     pub status: Option<String>,
     pub timestamp: Option<f64>,
-    pub site: Site,
+    pub site: CallSite,
     pub signature: Value,
     pub page_url: Option<String>,
     pub said: Said,
@@ -34,7 +34,7 @@ pub struct AppEvent {
 const PHANTOM: &str = "__getattr__('_cideldill_alias_name')";
 
 impl Callpoints {
-    pub async fn event(&self, process: Process, event: AppEvent) -> Result<(), Refused> {
+    pub async fn event(&self, process: AppProcess, event: AppEvent) -> Result<(), Refused> {
         let looked = look_at(&[&event.result, &event.exception], false).await;
         if let Some(bad) = looked.bad {
             return Err(bad.into());
@@ -49,7 +49,7 @@ impl Callpoints {
         let mut call = Call {
             id: event.id.unwrap_or_else(|| uuid::Uuid::new_v4().to_string()),
             name,
-            kind: Kind::Event,
+            kind: CallKind::Event,
             process: process.key(),
             started_at: at,
             pid: Some(process.pid),

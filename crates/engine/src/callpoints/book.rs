@@ -4,18 +4,18 @@
 
 use std::{sync::Arc, time::Instant};
 
-use holdpoint_store::{App, Cid, Host, NewValue, Snapshot, era};
+use holdpoint_store::{AppRow, Cid, Host, NewValue, SnapshotRow, era};
 use serde_json::Value;
 
 use super::{
-    Asked, Flight, Live, Met,
-    flow::{Refused, Started},
+    Asked, Flight, Live, Met, Unwaited,
+    flow::{CallStarted, Refused},
     liveness::is_gone,
     look::{Found, Looked},
 };
 use crate::{
     calls::{
-        call::{Call, Complete, End, Given, Process, Start},
+        call::{AppProcess, Call, Complete, End, Given, Start},
         clock, pretty,
         value::{Checked, Item},
         verdict::Verdict,
@@ -32,12 +32,12 @@ impl Live {
         for Found { checked: Checked { cid, format, bytes }, shown } in found {
             // One that was used in this era is there. An older one another process may have dropped: it goes
             // along, and the store writes it if it is gone.
-            if let Some(known) = self.known.using(&cid, now).filter(|known| !known.aged) {
+            if let Some(known) = self.recent.using(&cid, now).filter(|known| !known.aged) {
                 kept.push((cid, known.short));
                 continue;
             }
             let shown = shown.unwrap_or_else(|| pretty::of(format, &bytes));
-            self.known.add(&cid, now, shown.short.clone());
+            self.recent.add(&cid, now, shown.short.clone());
             let (format, pretty) = (format.as_str(), shown.pretty);
             bring.values.push(NewValue { cid, format, pretty, data: bytes });
             kept.push((cid, shown.short));
@@ -60,7 +60,7 @@ impl Live {
             Some((cid, text)) => (Some(cid), text),
             None => match reference() {
                 Some(cid) => {
-                    let known = self.known.using(&cid, era(clock::now()));
+                    let known = self.recent.using(&cid, era(clock::now()));
                     // Looked up in the era before, or of an older one: either way the store hears.
                     if known.as_ref().is_none_or(|known| known.aged) {
                         bring.used.push(cid);
@@ -80,8 +80,8 @@ impl Live {
         let Some(text) = call.site.stack.take().filter(|text| text.len() > 2) else { return };
         let cid = self.stacks.cid(&text);
         let now = era(clock::now());
-        if self.known.using(&cid, now).is_none_or(|known| known.aged) {
-            self.known.add(&cid, now, "".into());
+        if self.recent.using(&cid, now).is_none_or(|known| known.aged) {
+            self.recent.add(&cid, now, "".into());
             let data = text.into_bytes();
             bring.values.push(NewValue { cid, format: "stack", pretty: None, data });
         }
@@ -130,12 +130,12 @@ impl Live {
     }
 
     /// What becomes of a call that does not pause.
-    pub(super) fn unpaused(&self, call: &Call) -> Started {
+    pub(super) fn unpaused(&self, call: &Call) -> CallStarted {
         let call_id = call.id.clone();
         let point = self.config.points.get(&call.name);
         match point.and_then(|point| point.replacement.clone()) {
-            Some(function_name) => Started::Replace { call_id, function_name },
-            None => Started::Continue { call_id },
+            Some(function_name) => CallStarted::Replace { call_id, function_name },
+            None => CallStarted::Continue { call_id },
         }
     }
 
@@ -158,7 +158,7 @@ impl Live {
     }
 
     /// An app's key. To write the time in it costs more than to look it up.
-    pub(super) fn key(&mut self, process: &Process) -> String {
+    pub(super) fn key(&mut self, process: &AppProcess) -> String {
         if self.keys.len() >= limits::APPS {
             self.keys.clear();
         }
@@ -169,7 +169,7 @@ impl Live {
     /// An app is heard of; the store hears now and then.
     pub(super) fn meet(
         &mut self,
-        process: &Process,
+        process: &AppProcess,
         key: &str,
         page_url: Option<&str>,
         about: Option<&Value>,
@@ -187,7 +187,7 @@ impl Live {
         }
         let is_here = process.pid > 0 && !is_gone(process.pid);
         self.apps.insert(key.to_owned(), Met { told: now, heard: now, is_here });
-        bring.apps.push(App {
+        bring.apps.push(AppRow {
             host: Host::here(),
             process: key.to_owned(),
             pid: process.pid,
@@ -253,7 +253,7 @@ impl Live {
         &mut self,
         call: Arc<Call>,
         fingerprint: Option<u64>,
-        answer: Started,
+        answer: CallStarted,
         pause: Option<String>,
     ) -> Vec<Arc<Call>> {
         let order = self.flights.next;
@@ -264,8 +264,8 @@ impl Live {
         let repl_sessions = Vec::new();
         let id = call.id.clone();
         let verdict = match &answer {
-            Started::Replace { function_name, .. } => Some(Verdict::replaced(function_name)),
-            Started::Continue { .. } | Started::Pause { .. } => None,
+            CallStarted::Replace { function_name, .. } => Some(Verdict::replaced(function_name)),
+            CallStarted::Continue { .. } | CallStarted::Pause { .. } => None,
         };
         let flight =
             Flight { order, fingerprint, call, answer, pause, repl_sessions, verdict, began };
@@ -287,8 +287,11 @@ impl Live {
             self.flights.again.remove(&fingerprint);
         }
         if let Some(pause) = &flight.pause {
-            let waiting = self.pauses.get(pause);
-            flight.repl_sessions.extend(waiting.into_iter().flat_map(|it| it.sessions.clone()));
+            if let Some(waiting) = self.pauses.get(pause) {
+                flight.repl_sessions.extend(waiting.sessions.clone());
+                let (pause_id, method_name) = (pause.clone(), flight.call.name.clone());
+                self.unwaited.push(Unwaited { pause_id, method_name });
+            }
             self.pauses.forget(pause);
         }
         Some(flight)
@@ -328,12 +331,12 @@ fn snapshot(
     role: &'static str,
     place: Option<String>,
     at: f64,
-) -> Option<Snapshot> {
+) -> Option<SnapshotRow> {
     let client_ref = match given.client_ref.as_ref()? {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
     let cid = *call.cids.get(given.place?)?;
     let (process, call_id, name) = (call.process.clone(), call.id.clone(), call.name.clone());
-    Some(Snapshot { process, client_ref, at, call_id, name, role, place, cid })
+    Some(SnapshotRow { process, client_ref, at, call_id, name, role, place, cid })
 }

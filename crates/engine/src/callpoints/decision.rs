@@ -124,7 +124,7 @@ impl Decision {
             Word::Skip => Action::Skip(Fake {
                 value: self.fake_result.clone(),
                 data: self.fake_result_data.clone(),
-                format: call.format,
+                format: told_in(call),
             }),
             Word::Raise => Action::Raise {
                 exception: self.exception.clone(),
@@ -156,7 +156,7 @@ impl Decision {
 
     fn args(&self, call: &Call, values: &Values) -> Vec<Handed> {
         match &self.modified_args {
-            Some(args) => args.iter().map(|value| handed(value, call.format)).collect(),
+            Some(args) => args.iter().map(|value| handed(value, told_in(call))).collect(),
             None => call.args.iter().map(|given| own(call, given, values)).collect(),
         }
     }
@@ -165,7 +165,7 @@ impl Decision {
         match &self.modified_kwargs {
             Some(named) => {
                 let named = named.iter();
-                named.map(|(name, value)| (name.clone(), handed(value, call.format))).collect()
+                named.map(|(name, value)| (name.clone(), handed(value, told_in(call)))).collect()
             }
             None => {
                 let named = call.kwargs.iter();
@@ -178,6 +178,13 @@ impl Decision {
     pub(super) fn needs_values(&self, call: &Call) -> bool {
         call.format == Format::Json && self.word() == Some(Word::Modify)
     }
+}
+
+/// What whoever decides wrote was JSON. A client of ours takes it as it is, whatever its own values are; others take only
+/// what they asked for. So nothing that would be executed goes to an app for a value that is plain.
+fn told_in(call: &Call) -> Format {
+    let is_ours = call.origin.client.as_deref().is_some_and(|it| it.starts_with("holdpoint"));
+    if is_ours { Format::Json } else { call.format }
 }
 
 /// A value of whoever decides; what has a `cid` already is passed on as it is.
@@ -262,6 +269,55 @@ mod tests {
         let handed = vec![("k".to_owned(), Handed::Named(mine))];
         let action = Action::Modify { args: vec![own_value(b"one")], kwargs: handed };
         check(Moment::Before, &kwargs, Some(action));
+    }
+
+    /// A change of named arguments alone is one too, whether or not an action is named.
+    #[test]
+    fn a_change_is_one_without_the_word() {
+        let named = Map::from_iter([("k".to_owned(), json!(5))]);
+        for action in [None, Some(String::new()), Some("continue".to_owned())] {
+            let modified_kwargs = Some(named.clone());
+            let wish = Decision { action, modified_kwargs, ..Decision::default() };
+            let new = Handed::New { value: json!(5), format: Format::Dill };
+            let kwargs = vec![("k".to_owned(), new)];
+            let action = Action::Modify { args: vec![own_value(b"one")], kwargs };
+            check(Moment::Before, &wish, Some(action));
+            assert!(wish.changes());
+        }
+    }
+
+    #[test]
+    fn whether_it_asks_for_more_than_to_go_on() {
+        assert!(!Decision::default().changes() && !wish("continue").changes());
+        assert!(!wish("explode").changes());
+        for action in ["modify", "skip", "raise"] {
+            assert!(wish(action).changes(), "{action}");
+        }
+        let replace = Decision { replacement_function: Some("f".into()), ..Decision::default() };
+        assert!(replace.changes());
+    }
+
+    /// A Python app finds its object by the CID; one of JavaScript gets the data back.
+    #[test]
+    fn own_values_go_back_to_javascript_alone() {
+        let kept = holdpoint_store::ValueRow {
+            cid: cid_of(b"two"),
+            format: "json".to_owned(),
+            size: 3,
+            pretty: None,
+            data: Some(b"two".to_vec()),
+        };
+        let values = Values::from_iter([(kept.cid, kept)]);
+        let change = Decision { modified_args: Some(Vec::new()), ..wish("modify") };
+        for (format, expected) in [(Format::Json, Some("two".to_owned())), (Format::Dill, None)] {
+            let call = call(format);
+            assert_eq!(change.needs_values(&call), format == Format::Json);
+            assert!(!wish("skip").needs_values(&call));
+            let action = change.action(&call, Moment::Before, &values);
+            let Some(Action::Modify { kwargs, .. }) = action else { panic!("{action:?}") };
+            let [(_, Handed::Own { data, .. })] = &kwargs[..] else { panic!("{kwargs:?}") };
+            assert_eq!(*data, expected);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::Callpoints;
 use crate::{
     calls::{pretty, value::Format},
-    repl::{Entry, Expression, NoRepl, Outcome},
+    repl::{EvalOutcome, Exchange, Expression, NoRepl},
 };
 
 impl Callpoints {
@@ -46,7 +46,7 @@ impl Callpoints {
         session_id: &str,
         expression: &str,
         patience: Duration,
-    ) -> Result<Entry, NoRepl> {
+    ) -> Result<Exchange, NoRepl> {
         let Some(pause_id) = self.repl.pause_of(session_id) else {
             return Err(self.repl.why_not_open(session_id).await);
         };
@@ -78,7 +78,7 @@ impl Callpoints {
     }
 
     /// What an app found.
-    pub async fn answer_eval(&self, outcome: Outcome) -> Result<(), NoRepl> {
+    pub async fn answer_eval(&self, outcome: EvalOutcome) -> Result<(), NoRepl> {
         self.repl.awaits(&outcome).await?;
         let cid = self.keep_value(&outcome.value).await.map_err(NoRepl::Item)?;
         let shown = match (&outcome.error, cid) {
@@ -89,7 +89,7 @@ impl Callpoints {
     }
 
     /// A captured result as text: what the app printed of it, where that is all there is to know.
-    async fn shown_result(&self, cid: Cid, outcome: &Outcome) -> Option<String> {
+    async fn shown_result(&self, cid: Cid, outcome: &EvalOutcome) -> Option<String> {
         let format = outcome.value.format.unwrap_or_default();
         if format == Format::Dill && outcome.result.as_ref().is_some_and(|it| !it.is_empty()) {
             return None;

@@ -13,7 +13,7 @@ use holdpoint_store::{Cid, era};
 use tokio::sync::watch;
 
 use super::{
-    Callpoints, Live,
+    Callpoints, Live, Unwaited,
     behavior::Moment,
     book::end_snapshots,
     look::{Looked, are_light, look, look_at},
@@ -24,13 +24,14 @@ use crate::{
         clock, pretty,
         value::BadItem,
     },
+    event::Event,
     limits,
     records::recorder::Bring,
 };
 
 /// What an app does with a call that begins.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Started {
+pub enum CallStarted {
     Continue { call_id: String },
     Pause { call_id: String, pause_id: String, is_async: bool },
     Replace { call_id: String, function_name: String },
@@ -59,6 +60,9 @@ pub struct PausedAfter {
     pub is_async: bool,
 }
 
+/// Why a pause is gone whose app went on by itself.
+const UNWAITED: &str = "its app ended the call without waiting";
+
 /// An answer that is there, or that is waited for. Nearly all are there: only a call that pauses, a
 /// value that is not known here and one that is large take their time, and the room for it.
 type Soon<'a, T> = Either<Ready<T>, BoxFuture<'a, T>>;
@@ -74,19 +78,19 @@ fn later<'a, T>(answer: impl Future<Output = T> + Send + 'a) -> Soon<'a, T> {
 /// A call that was taken in.
 enum Begun {
     Goes {
-        answer: Started,
+        answer: CallStarted,
         abandoned: Vec<Arc<Call>>,
     },
     Pauses {
         call: Arc<Call>,
         fingerprint: u64,
-        answer: watch::Sender<Option<Started>>,
+        answer: watch::Sender<Option<CallStarted>>,
     },
     /// The same request is about to pause already.
     Again {
         call: Arc<Call>,
         fingerprint: u64,
-        answer: watch::Receiver<Option<Started>>,
+        answer: watch::Receiver<Option<CallStarted>>,
     },
 }
 
@@ -97,7 +101,7 @@ pub(super) enum Ended {
 }
 
 impl Callpoints {
-    pub fn start(&self, start: Start) -> Soon<'_, Result<Started, Refused>> {
+    pub fn start(&self, start: Start) -> Soon<'_, Result<CallStarted, Refused>> {
         // Sent again: the answer is the same.
         if let Some(answer) = self.live().flights.again(start.fingerprint) {
             return now(Ok(answer));
@@ -115,7 +119,7 @@ impl Callpoints {
         }
     }
 
-    async fn start_in_time(&self, start: Start) -> Result<Started, Refused> {
+    async fn start_in_time(&self, start: Start) -> Result<CallStarted, Refused> {
         self.recorder.keep_up().await;
         let unknown = self.unknown(&start);
         if !unknown.is_empty() {
@@ -153,7 +157,7 @@ impl Callpoints {
     }
 
     /// Does what takes time about a call that begins.
-    async fn go_on(&self, begun: Begun) -> Started {
+    async fn go_on(&self, begun: Begun) -> CallStarted {
         let (answer, abandoned) = match begun {
             Begun::Goes { answer, abandoned } => (answer, abandoned),
             Begun::Pauses { call, fingerprint, answer } => {
@@ -179,14 +183,18 @@ impl Callpoints {
     }
 
     /// The call pauses before it runs, unless there is no room for that.
-    async fn pause_before(&self, call: Arc<Call>, fingerprint: u64) -> (Started, Vec<Arc<Call>>) {
+    async fn pause_before(
+        &self,
+        call: Arc<Call>,
+        fingerprint: u64,
+    ) -> (CallStarted, Vec<Arc<Call>>) {
         let paused = self.pause(&call, Moment::Before, Vec::new()).await;
         let mut live = self.live();
         live.flights.pausing.remove(&fingerprint);
         let (answer, pause) = match paused {
             Some(PausedAfter { pause_id, is_async }) => {
                 let (call_id, id) = (call.id.clone(), pause_id.clone());
-                (Started::Pause { call_id, pause_id, is_async }, Some(id))
+                (CallStarted::Pause { call_id, pause_id, is_async }, Some(id))
             }
             None => (live.unpaused(&call), None),
         };
@@ -203,7 +211,7 @@ impl Callpoints {
         let now = era(clock::now());
         for item in start.items().filter(|item| !item.has_data()) {
             let Some(cid) = &item.cid else { continue };
-            let known = Cid::parse(cid).is_some_and(|cid| live.known.is_fresh(&cid, now));
+            let known = Cid::parse(cid).is_some_and(|cid| live.recent.is_fresh(&cid, now));
             if !known && !unknown.contains(cid) && !carried(cid) {
                 unknown.push(cid.clone());
             }
@@ -222,7 +230,7 @@ impl Callpoints {
     /// Asks the store, and knows the values from then on.
     pub(super) async fn lookup(&self, cids: Vec<Cid>) -> Values {
         let mut found = self.find(cids.clone()).await;
-        let is_coming = |live: &Live, cid: &Cid| !found.contains_key(cid) && live.known.has(cid);
+        let is_coming = |live: &Live, cid: &Cid| !found.contains_key(cid) && live.recent.has(cid);
         let coming: Vec<Cid> = {
             let live = self.live();
             cids.into_iter().filter(|cid| is_coming(&live, cid)).collect()
@@ -236,7 +244,7 @@ impl Callpoints {
         // Their era is not known here; the first use tells the store.
         let before = era(clock::now()) - 1;
         for (cid, value) in &found {
-            live.known.add(cid, before, pretty::short(&pretty::kept(value)));
+            live.recent.add(cid, before, pretty::short(&pretty::kept(value)));
         }
         drop(live);
         found
@@ -254,14 +262,26 @@ impl Callpoints {
             return later(async move {
                 self.recorder.keep_up().await;
                 let looked = look_at(&complete.items(), false).await;
-                let ended = self.end(&complete, looked);
+                let (ended, unwaited) = self.end(&complete, looked);
+                self.leave(unwaited, UNWAITED).await;
                 self.answer(ended).await
             });
         }
         let looked = look(complete.items(), false, false);
         match self.end(&complete, looked) {
-            Ended::Answered(answer) => now(answer),
-            ended @ Ended::Pauses { .. } => later(self.answer(ended)),
+            (Ended::Answered(answer), unwaited) if unwaited.is_empty() => now(answer),
+            (ended, unwaited) => later(async move {
+                self.leave(unwaited, UNWAITED).await;
+                self.answer(ended).await
+            }),
+        }
+    }
+
+    /// Nobody can decide about these any more: what was open in them is closed, and it is told.
+    async fn leave(&self, unwaited: Vec<Unwaited>, why: &str) {
+        for Unwaited { pause_id, method_name } in unwaited {
+            self.repl.close_all_of(&pause_id).await;
+            self.log.append(Event::CallLost { pause_id, method_name, why: why.to_owned() });
         }
     }
 
@@ -275,29 +295,30 @@ impl Callpoints {
     }
 
     /// Takes the end of a call in, and decides what becomes of it.
-    fn end(&self, complete: &Complete, mut looked: Looked) -> Ended {
+    fn end(&self, complete: &Complete, mut looked: Looked) -> (Ended, Vec<Unwaited>) {
         self.show(&mut looked.found);
         let mut bring = Bring::default();
         let mut live = self.live();
         let found = live.keep(looked.found, &mut bring);
         if let Some(bad) = looked.bad {
             self.recorder.add(bring);
-            return Ended::Answered(Err(bad.into()));
+            return (Ended::Answered(Err(bad.into())), Vec::new());
         }
         let Some(flight) = live.land(&complete.call_id) else {
             // Unknown, or ended before: nothing is recorded, and a pause is waited for again.
             let already = live.pauses.after(&complete.call_id);
             live.loose_ends(complete, found, &mut bring);
             self.recorder.add(bring);
-            return Ended::Answered(Ok(already));
+            return (Ended::Answered(Ok(already)), Vec::new());
         };
+        let unwaited = std::mem::take(&mut live.unwaited);
         let was_paused = flight.pause.is_some();
         let mut call = Arc::unwrap_or_clone(flight.call);
         let why = complete.action_error.as_deref();
         call.verdict = flight.verdict.map(|verdict| Box::new(verdict.undone(why)));
         let sessions = flight.repl_sessions;
         live.end(&mut call, complete, found, sessions.clone(), &mut bring);
-        self.conclude(live, call, was_paused, sessions, bring)
+        (self.conclude(live, call, was_paused, sessions, bring), unwaited)
     }
 
     /// A call whose end is known is recorded; it may pause once more.
@@ -344,6 +365,8 @@ impl Callpoints {
         }
         self.recorder.keep_up().await;
         self.give_up_calls(calls, why);
+        let unwaited = std::mem::take(&mut self.live().unwaited);
+        self.leave(unwaited, why).await;
     }
 
     pub(super) fn give_up_calls(&self, calls: Vec<Arc<Call>>, why: &str) {

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use holdpoint_store::{CallpointRow, Change, FunctionRow, Kept};
+use holdpoint_store::{CallpointChange, CallpointRow, FunctionRow, Kept};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -182,7 +182,7 @@ impl Callpoints {
         let there = self.live().config.points.remove(name).is_some();
         if there {
             self.tell_change(name, "removed", by);
-            self.keep(Change::Removed(name.to_owned())).await;
+            self.keep(CallpointChange::Removed(name.to_owned())).await;
         }
         there
     }
@@ -273,7 +273,7 @@ impl Callpoints {
             return;
         }
         self.tell_change("", "default_behavior", by);
-        self.keep(Change::DefaultBehavior(behavior.as_str().to_owned())).await;
+        self.keep(CallpointChange::DefaultBehavior(behavior.as_str().to_owned())).await;
     }
 
     /// An app has this function. What it does not say keeps what is known.
@@ -302,7 +302,7 @@ impl Callpoints {
             }
             row(name, function)
         };
-        self.keep(Change::Function(row)).await;
+        self.keep(CallpointChange::Function(row)).await;
     }
 
     /// Notes in which app a function was registered last.
@@ -325,11 +325,11 @@ impl Callpoints {
             metadata.insert("last_process_key".to_owned(), process);
             row(name, function)
         };
-        self.keep(Change::Function(row)).await;
+        self.keep(CallpointChange::Function(row)).await;
     }
 
     /// With the next batch: an app that registers a thousand functions does not wait for the disk.
-    async fn keep(&self, change: Change) {
+    async fn keep(&self, change: CallpointChange) {
         self.recorder.bring(Bring { changes: vec![change], ..Bring::default() }).await;
     }
 
@@ -383,7 +383,7 @@ impl Callpoints {
             replacement: point.replacement.clone(),
         });
         if let Some(row) = row {
-            self.keep(Change::Callpoint(row)).await;
+            self.keep(CallpointChange::Callpoint(row)).await;
         }
     }
 

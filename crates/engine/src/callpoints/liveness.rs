@@ -71,7 +71,7 @@ impl Callpoints {
 
     /// Drops what is too old or too much.
     async fn prune(self: Arc<Self>, keep: Retention) {
-        let floor = |era| self.live().known.raise_floor(era);
+        let floor = |era| self.live().recent.raise_floor(era);
         match self.store.prune(keep, clock::now(), &floor).await {
             Ok(done) if done.calls + done.values > 0 => {
                 tracing::info!(calls = done.calls, values = done.values, "old calls were dropped");

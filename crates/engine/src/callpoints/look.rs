@@ -24,7 +24,7 @@ pub(super) struct Looked {
 /// A checked value, and how it is shown if it is new.
 pub(super) struct Found {
     pub(super) checked: Checked,
-    pub(super) shown: Option<pretty::Shown>,
+    pub(super) shown: Option<pretty::ShownValue>,
 }
 
 impl Callpoints {
@@ -33,7 +33,7 @@ impl Callpoints {
         let new: Vec<bool> = {
             let live = self.live();
             let now = era(clock::now());
-            let is_new = |it: &Found| !live.known.is_fresh(&it.checked.cid, now);
+            let is_new = |it: &Found| !live.recent.is_fresh(&it.checked.cid, now);
             found.iter().map(|it| it.shown.is_none() && is_new(it)).collect()
         };
         for (found, _) in found.iter_mut().zip(new).filter(|(_, new)| *new) {

@@ -314,7 +314,7 @@ impl Callpoints {
             pause_reason: moment.reason(),
             paused_at,
             call_id: call.id.clone(),
-            line: call.line(),
+            line: call.line_without(self.log.secrets()),
         });
         Some(PausedAfter { pause_id: id, is_async })
     }

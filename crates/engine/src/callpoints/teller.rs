@@ -17,10 +17,10 @@ pub(super) struct Teller(Arc<Inner>);
 
 struct Inner {
     log: Arc<Log>,
-    state: Mutex<Told>,
+    state: Mutex<Telling>,
 }
 
-struct Told {
+struct Telling {
     since: Instant,
     /// Ended in this second, and how many of them may be told one by one.
     ended: u32,
@@ -32,7 +32,7 @@ struct Told {
 
 impl Teller {
     pub(super) fn new(log: Arc<Log>) -> Teller {
-        let told = Told::new(Instant::now());
+        let told = Telling::new(Instant::now());
         Teller(Arc::new(Inner { log, state: Mutex::new(told) }))
     }
 
@@ -68,9 +68,9 @@ impl Teller {
     }
 }
 
-impl Told {
-    fn new(now: Instant) -> Told {
-        Told { since: now, ended: 0, each: limits::TELL_EACH, calls: 0, last: None }
+impl Telling {
+    fn new(now: Instant) -> Telling {
+        Telling { since: now, ended: 0, each: limits::TELL_EACH, calls: 0, last: None }
     }
 
     /// Whether one more is told by itself. A flood that goes on is told by its number alone: a thousand
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn a_flood_that_goes_on_is_told_by_its_number() {
         let begin = Instant::now();
-        let mut told = Told::new(begin);
+        let mut told = Telling::new(begin);
         let mut second = |number: u32, calls: u32| {
             let now = begin + limits::TELL_WINDOW * number;
             (0..calls).filter(|_| told.tells(now)).count()

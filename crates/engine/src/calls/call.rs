@@ -1,6 +1,6 @@
 //! One intercepted call: what was said of it, how it ended, and its form in the store.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use holdpoint_store::{self as store, Cid};
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,14 @@ use super::{
     value::{Format, Item},
     verdict::Verdict,
 };
-use crate::limits;
+use crate::{
+    limits,
+    secrets::{self, Secrets},
+};
 
 /// What was called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum CallKind {
     /// A function of an app.
     #[default]
     Call,
@@ -27,31 +30,32 @@ pub enum Kind {
     Event,
 }
 
-impl Kind {
-    pub const ALL: &[Kind] = &[Kind::Call, Kind::Tool, Kind::Resource, Kind::Event];
+impl CallKind {
+    pub const ALL: &[CallKind] =
+        &[CallKind::Call, CallKind::Tool, CallKind::Resource, CallKind::Event];
 
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::Call => "call",
-            Kind::Tool => "tool",
-            Kind::Resource => "resource",
-            Kind::Event => "event",
+            CallKind::Call => "call",
+            CallKind::Tool => "tool",
+            CallKind::Resource => "resource",
+            CallKind::Event => "event",
         }
     }
 
-    pub fn parse(word: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| kind.as_str() == word)
+    pub fn parse(word: &str) -> Option<CallKind> {
+        CallKind::ALL.iter().copied().find(|kind| kind.as_str() == word)
     }
 }
 
 /// The app that calls, by its process and when that began.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Process {
+pub struct AppProcess {
     pub pid: i64,
     pub start_time: f64,
 }
 
-impl Process {
+impl AppProcess {
     /// `<start>+<pid>`.
     pub fn key(&self) -> String {
         format!("{:.6}+{}", self.start_time, self.pid)
@@ -60,7 +64,7 @@ impl Process {
 
 /// Where the call was made, as the app said.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Site {
+pub struct CallSite {
     #[serde(rename = "ts", default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<f64>,
     #[serde(rename = "tc", default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +78,7 @@ pub struct Site {
 
 /// Who in the app calls, and by which client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct CallOrigin {
     #[serde(rename = "ct", default, skip_serializing_if = "Option::is_none")]
     pub call_type: Option<String>,
     #[serde(rename = "ti", default, skip_serializing_if = "Option::is_none")]
@@ -96,16 +100,16 @@ pub struct Origin {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
     pub method_name: String,
-    pub process: Process,
+    pub process: AppProcess,
     pub target: Option<Item>,
     pub args: Vec<Item>,
     pub kwargs: Vec<(String, Item)>,
-    pub site: Site,
+    pub site: CallSite,
     pub signature: Value,
     pub page_url: Option<String>,
     /// None when the app names a format that there is not.
     pub format: Option<Format>,
-    pub origin: Origin,
+    pub origin: CallOrigin,
     /// The same for a request that is sent again.
     pub fingerprint: u64,
 }
@@ -122,7 +126,7 @@ pub struct Complete {
     pub call_id: String,
     pub status: Option<String>,
     pub timestamp: Option<f64>,
-    pub process: Option<Process>,
+    pub process: Option<AppProcess>,
     pub result: Item,
     pub exception: Item,
     pub exception_type: Option<String>,
@@ -184,7 +188,7 @@ pub struct Call {
     #[serde(skip)]
     pub started_at: f64,
     #[serde(skip)]
-    pub kind: Kind,
+    pub kind: CallKind,
     #[serde(skip)]
     pub cids: Vec<Cid>,
     /// None where no app asked.
@@ -201,7 +205,7 @@ pub struct Call {
     #[serde(rename = "s", default, skip_serializing_if = "Value::is_null")]
     pub signature: Value,
     #[serde(rename = "cs", default)]
-    pub site: Site,
+    pub site: CallSite,
     /// The frames' place among the CIDs.
     #[serde(rename = "st", default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<usize>,
@@ -210,7 +214,7 @@ pub struct Call {
     #[serde(rename = "f", default, skip_serializing_if = "is_dill")]
     pub format: Format,
     #[serde(rename = "o", default)]
-    pub origin: Origin,
+    pub origin: CallOrigin,
     #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
     pub end: Option<End>,
     /// What was decided before it ran, if anyone was asked.
@@ -260,7 +264,7 @@ pub struct Said {
 }
 
 /// The values that a page of calls shows.
-pub type Values = HashMap<Cid, store::Value>;
+pub type Values = HashMap<Cid, store::ValueRow>;
 
 impl Call {
     /// Adds a CID and says its place; `text` is its short form.
@@ -276,12 +280,24 @@ impl Call {
 
     /// `add(2, 3) → 5`, for a list and for the search.
     pub fn line(&self) -> String {
+        self.written(None)
+    }
+
+    /// The same without what is secret, by the names of the parameters.
+    pub fn line_without(&self, secrets: &Secrets) -> String {
+        self.written(Some(secrets))
+    }
+
+    fn written(&self, without: Option<&Secrets>) -> String {
+        let signature = self.signature.as_str().filter(|_| without.is_some()).unwrap_or_default();
+        let parameters = secrets::parameters(signature);
+        let place = |at: usize| parameters.get(at).copied().unwrap_or_default();
         let mut line = String::with_capacity(128);
         line += &self.name;
         line.push('(');
-        let args = self.args.iter().map(|it| (None, it));
-        let kwargs = self.kwargs.iter().map(|(name, it)| (Some(name), it));
-        for (index, (name, given)) in args.chain(kwargs).enumerate() {
+        let args = self.args.iter().enumerate().map(|(at, it)| (None, place(at), it));
+        let kwargs = self.kwargs.iter().map(|(name, it)| (Some(name), name.as_str(), it));
+        for (index, (name, parameter, given)) in args.chain(kwargs).enumerate() {
             if line.len() > limits::CALL_LINE {
                 line.push_str(", …");
                 break;
@@ -291,7 +307,8 @@ impl Call {
                 line += name;
                 line.push('=');
             }
-            line += self.text(given);
+            let text = self.text(given);
+            line += &without.map_or(Cow::Borrowed(text), |it| it.named(parameter, text));
         }
         line.push(')');
         if let Some(verdict) = &self.verdict {
@@ -310,12 +327,12 @@ impl Call {
     }
 
     /// As the store keeps it, once it has ended.
-    pub(crate) fn into_row(self) -> store::Call {
+    pub(crate) fn into_row(self) -> store::NewCall {
         let (thread, line) = (self.thread(), self.line());
         // A call is plain data: this cannot fail.
         let body = serde_json::to_string(&self).unwrap_or_default();
         let end = self.end.unwrap_or_default();
-        store::Call {
+        store::NewCall {
             call_id: self.id,
             process: self.process,
             name: self.name,
@@ -342,7 +359,7 @@ impl Call {
         call.name.clone_from(&row.name);
         call.process.clone_from(&row.process);
         call.started_at = row.started_at;
-        call.kind = Kind::parse(&row.kind).unwrap_or_default();
+        call.kind = CallKind::parse(&row.kind).unwrap_or_default();
         call.cids.clone_from(&row.cids);
         let mut end = call.end.take().unwrap_or_default();
         end.status.clone_from(&row.status);

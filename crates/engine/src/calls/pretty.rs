@@ -14,21 +14,21 @@ use crate::limits;
 
 /// How a value is shown.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct ShownValue {
     /// JSON text; none where the data itself is what is shown.
     pub(crate) pretty: Option<String>,
     pub(crate) short: Box<str>,
 }
 
-pub(crate) fn of(format: Format, bytes: &[u8]) -> Shown {
+pub(crate) fn of(format: Format, bytes: &[u8]) -> ShownValue {
     match format {
         Format::Json => {
             let text = String::from_utf8_lossy(bytes);
-            Shown { pretty: None, short: cut(&text, limits::SHORT_VALUE).into() }
+            ShownValue { pretty: None, short: cut(&text, limits::SHORT_VALUE).into() }
         }
         Format::Dill => {
             let pretty = pickle(bytes);
-            Shown { short: short(&pretty), pretty: Some(pretty.to_string()) }
+            ShownValue { short: short(&pretty), pretty: Some(pretty.to_string()) }
         }
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn short(pretty: &Value) -> Box<str> {
 }
 
 /// The pretty value of something that is kept.
-pub(crate) fn kept(value: &store::Value) -> Value {
+pub(crate) fn kept(value: &store::ValueRow) -> Value {
     if let Some(pretty) = &value.pretty {
         return serde_json::from_str(pretty).unwrap_or(Value::Null);
     }

@@ -23,12 +23,12 @@ pub struct Seen {
     /// The frames, innermost first.
     pub frames: Value,
     /// Once it has ended.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<CallOutcome>,
 }
 
 /// What came of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct CallOutcome {
     pub result: Value,
     pub exception: Option<Value>,
 }
@@ -78,7 +78,7 @@ impl Call {
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_else(|| json!([]))
     }
 
-    fn outcome(&self, end: &End, values: &Values) -> Outcome {
+    fn outcome(&self, end: &End, values: &Values) -> CallOutcome {
         let said = self.said.as_deref();
         let own = end.result.as_ref().map_or(Value::Null, |it| self.shown(it, values));
         let result = match said {
@@ -86,7 +86,7 @@ impl Call {
             _ => own,
         };
         let told = said.map(|it| it.exception.clone()).filter(|it| !it.is_null());
-        Outcome { result, exception: told.or_else(|| self.exception(end, values)) }
+        CallOutcome { result, exception: told.or_else(|| self.exception(end, values)) }
     }
 
     /// The captured exception; where that says nothing, what the app said in words.

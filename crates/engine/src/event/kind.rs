@@ -2,7 +2,7 @@
 
 /// The names of the events, for filters, streams and the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum EventKind {
     ServerStarted,
     ServerStopping,
     ClientConnected,
@@ -43,35 +43,35 @@ pub enum Topic {
     Functions,
 }
 
-impl Kind {
-    pub const ALL: &[Kind] = &[
-        Kind::ServerStarted,
-        Kind::ServerStopping,
-        Kind::ClientConnected,
-        Kind::ClientLeft,
-        Kind::Note,
-        Kind::SessionStarted,
-        Kind::Stopped,
-        Kind::Resumed,
-        Kind::SessionEnded,
-        Kind::ProcessStarted,
-        Kind::ProcessEnded,
-        Kind::ThreadStarted,
-        Kind::ThreadEnded,
-        Kind::Output,
-        Kind::BreakpointChanged,
-        Kind::BreakpointBound,
-        Kind::BreakpointUnbound,
-        Kind::TracepointHit,
-        Kind::CallPaused,
-        Kind::CallResumed,
-        Kind::CallLost,
-        Kind::CallCompleted,
-        Kind::CallsCompleted,
-        Kind::CallsDropped,
-        Kind::CallsLost,
-        Kind::CallpointChanged,
-        Kind::FunctionRegistered,
+impl EventKind {
+    pub const ALL: &[EventKind] = &[
+        EventKind::ServerStarted,
+        EventKind::ServerStopping,
+        EventKind::ClientConnected,
+        EventKind::ClientLeft,
+        EventKind::Note,
+        EventKind::SessionStarted,
+        EventKind::Stopped,
+        EventKind::Resumed,
+        EventKind::SessionEnded,
+        EventKind::ProcessStarted,
+        EventKind::ProcessEnded,
+        EventKind::ThreadStarted,
+        EventKind::ThreadEnded,
+        EventKind::Output,
+        EventKind::BreakpointChanged,
+        EventKind::BreakpointBound,
+        EventKind::BreakpointUnbound,
+        EventKind::TracepointHit,
+        EventKind::CallPaused,
+        EventKind::CallResumed,
+        EventKind::CallLost,
+        EventKind::CallCompleted,
+        EventKind::CallsCompleted,
+        EventKind::CallsDropped,
+        EventKind::CallsLost,
+        EventKind::CallpointChanged,
+        EventKind::FunctionRegistered,
     ];
 
     /// The stops that an exception caused; asking for stops finds them too.
@@ -79,43 +79,43 @@ impl Kind {
 
     /// Every name that events can be asked for by.
     pub fn labels() -> impl Iterator<Item = &'static str> {
-        Kind::ALL.iter().map(|kind| kind.as_str()).chain([Kind::EXCEPTION])
+        EventKind::ALL.iter().map(|kind| kind.as_str()).chain([EventKind::EXCEPTION])
     }
 
     pub const fn as_str(self) -> &'static str {
         match self {
-            Kind::ServerStarted => "server_started",
-            Kind::ServerStopping => "server_stopping",
-            Kind::ClientConnected => "client_connected",
-            Kind::ClientLeft => "client_left",
-            Kind::Note => "note",
-            Kind::SessionStarted => "session_started",
-            Kind::Stopped => "stopped",
-            Kind::Resumed => "resumed",
-            Kind::SessionEnded => "session_ended",
-            Kind::ProcessStarted => "process_started",
-            Kind::ProcessEnded => "process_ended",
-            Kind::ThreadStarted => "thread_started",
-            Kind::ThreadEnded => "thread_ended",
-            Kind::Output => "output",
-            Kind::BreakpointChanged => "breakpoint_changed",
-            Kind::BreakpointBound => "breakpoint_bound",
-            Kind::BreakpointUnbound => "breakpoint_unbound",
-            Kind::TracepointHit => "tracepoint_hit",
-            Kind::CallPaused => "call_paused",
-            Kind::CallResumed => "call_resumed",
-            Kind::CallLost => "call_lost",
-            Kind::CallCompleted => "call_completed",
-            Kind::CallsCompleted => "calls_completed",
-            Kind::CallsDropped => "calls_dropped",
-            Kind::CallsLost => "calls_lost",
-            Kind::CallpointChanged => "callpoint_changed",
-            Kind::FunctionRegistered => "function_registered",
+            EventKind::ServerStarted => "server_started",
+            EventKind::ServerStopping => "server_stopping",
+            EventKind::ClientConnected => "client_connected",
+            EventKind::ClientLeft => "client_left",
+            EventKind::Note => "note",
+            EventKind::SessionStarted => "session_started",
+            EventKind::Stopped => "stopped",
+            EventKind::Resumed => "resumed",
+            EventKind::SessionEnded => "session_ended",
+            EventKind::ProcessStarted => "process_started",
+            EventKind::ProcessEnded => "process_ended",
+            EventKind::ThreadStarted => "thread_started",
+            EventKind::ThreadEnded => "thread_ended",
+            EventKind::Output => "output",
+            EventKind::BreakpointChanged => "breakpoint_changed",
+            EventKind::BreakpointBound => "breakpoint_bound",
+            EventKind::BreakpointUnbound => "breakpoint_unbound",
+            EventKind::TracepointHit => "tracepoint_hit",
+            EventKind::CallPaused => "call_paused",
+            EventKind::CallResumed => "call_resumed",
+            EventKind::CallLost => "call_lost",
+            EventKind::CallCompleted => "call_completed",
+            EventKind::CallsCompleted => "calls_completed",
+            EventKind::CallsDropped => "calls_dropped",
+            EventKind::CallsLost => "calls_lost",
+            EventKind::CallpointChanged => "callpoint_changed",
+            EventKind::FunctionRegistered => "function_registered",
         }
     }
 
-    pub fn parse(name: &str) -> Option<Kind> {
-        Kind::ALL.iter().copied().find(|kind| kind.as_str() == name)
+    pub fn parse(name: &str) -> Option<EventKind> {
+        EventKind::ALL.iter().copied().find(|kind| kind.as_str() == name)
     }
 }
 
@@ -231,10 +231,10 @@ mod tests {
         ];
         events.extend(sessions());
         events.extend(calls());
-        assert_eq!(events.len(), Kind::ALL.len());
+        assert_eq!(events.len(), EventKind::ALL.len());
         for event in events {
             let name = serde_json::to_value(&event).unwrap()["kind"].as_str().unwrap().to_owned();
-            assert_eq!(Kind::parse(&name), Some(event.kind()));
+            assert_eq!(EventKind::parse(&name), Some(event.kind()));
         }
     }
 

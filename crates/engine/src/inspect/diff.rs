@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::snapshot::{FrameShot, Node, Parts, Snapshot};
+use super::snapshot::{FrameShot, Parts, Snapshot, ValueNode};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
@@ -97,7 +97,7 @@ impl Walk<'_> {
         }
     }
 
-    fn both(&mut self, path: &str, old: &Node, new: &Node) {
+    fn both(&mut self, path: &str, old: &ValueNode, new: &ValueNode) {
         let before = self.diff.changes.len();
         if let (Some(olds), Some(news), true) = (&old.parts, &new.parts, old.kind == new.kind) {
             self.parts(path, olds, news);
@@ -110,7 +110,7 @@ impl Walk<'_> {
             self.diff.same += usize::from(self.is_wanted(path));
             return;
         }
-        let typed = |node: &Node| match (&node.kind, old.kind == new.kind) {
+        let typed = |node: &ValueNode| match (&node.kind, old.kind == new.kind) {
             (Some(kind), false) => format!("{kind} {}", node.text),
             _ => node.text.clone(),
         };
@@ -137,7 +137,7 @@ impl Walk<'_> {
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
 struct Key<'s>(Option<usize>, &'s str);
 
-fn named<'s>(snapshot: &'s Snapshot, parts: &Parts) -> BTreeMap<Key<'s>, &'s Node> {
+fn named<'s>(snapshot: &'s Snapshot, parts: &Parts) -> BTreeMap<Key<'s>, &'s ValueNode> {
     let nodes = parts.nodes.iter().filter_map(|index| snapshot.node(*index));
     nodes.map(|node| (Key(node.name.parse().ok(), &node.name), node)).collect()
 }

@@ -10,7 +10,10 @@ use std::{
 
 use jiff::Timestamp;
 
-use super::{Locals, locals, values::is_noise};
+use super::{
+    Locals, locals,
+    values::{is_length, is_noise},
+};
 use crate::{
     backend::{Backend, Frame, Handle, Slice, Stack, Variable},
     budget,
@@ -43,7 +46,7 @@ pub struct Snapshot {
     /// What was left out, in words; none when nothing was.
     pub cut: Option<&'static str>,
     /// All values; frames and values name theirs by index.
-    nodes: Vec<Node>,
+    nodes: Vec<ValueNode>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -66,7 +69,7 @@ pub struct Parts {
 }
 
 #[derive(Debug)]
-pub struct Node {
+pub struct ValueNode {
     pub name: String,
     pub kind: Option<String>,
     /// Cut to a bound; `hash` is of all of it.
@@ -77,7 +80,7 @@ pub struct Node {
 }
 
 impl Snapshot {
-    pub fn node(&self, index: usize) -> Option<&Node> {
+    pub fn node(&self, index: usize) -> Option<&ValueNode> {
         self.nodes.get(index)
     }
 
@@ -172,7 +175,7 @@ impl Taking {
             let index = self.snapshot.nodes.len();
             parts.nodes.push(index);
             handles.push((index, variable.value.children.clone()));
-            self.snapshot.nodes.push(Node::of(variable));
+            self.snapshot.nodes.push(ValueNode::of(variable));
         }
         parts.is_whole = parts.nodes.len() >= total;
         (parts, handles)
@@ -200,7 +203,7 @@ impl Taking {
         };
         let length = parts.iter().find(|part| part.name == "len()");
         let length = length.and_then(|part| part.value.text.parse::<usize>().ok());
-        parts.retain(|part| !is_noise(part) && part.name != "len()");
+        parts.retain(|part| !is_noise(part) && !is_length(part));
         // A runtime that was asked for a slice may have more, and Python's shows the first hundred or so.
         let is_slice = parts.len() >= limits::SNAPSHOT_PARTS;
         let total = if is_slice { usize::MAX } else { length.unwrap_or(0).max(parts.len()) };
@@ -213,11 +216,11 @@ impl Taking {
     }
 }
 
-impl Node {
-    fn of(variable: &Variable) -> Node {
+impl ValueNode {
+    fn of(variable: &Variable) -> ValueNode {
         let mut hasher = DefaultHasher::new();
         variable.value.text.hash(&mut hasher);
-        Node {
+        ValueNode {
             name: variable.name.clone(),
             kind: variable.value.kind.clone(),
             text: budget::cut(&variable.value.text, limits::VALUE_BYTES),
@@ -245,7 +248,7 @@ pub(super) mod tests {
     /// `name = value`; `… = more` stands for parts that were left out.
     pub(in crate::inspect) fn written(text: &str) -> Snapshot {
         let mut frames: Vec<FrameShot> = Vec::new();
-        let mut nodes: Vec<Node> = Vec::new();
+        let mut nodes: Vec<ValueNode> = Vec::new();
         let mut above: Vec<usize> = Vec::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             let level = (line.len() - line.trim_start().len()) / 2;
@@ -274,7 +277,7 @@ pub(super) mod tests {
             let mut hasher = DefaultHasher::new();
             value.hash(&mut hasher);
             let (name, text) = (name.to_owned(), value.to_owned());
-            nodes.push(Node { name, kind: None, text, hash: hasher.finish(), parts: None });
+            nodes.push(ValueNode { name, kind: None, text, hash: hasher.finish(), parts: None });
             above.push(index);
         }
         let all = frames.len();

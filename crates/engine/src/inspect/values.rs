@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    adapter,
     backend::{Backend, FrameId, Handle, ScopeKind, Slice, Value, Variable},
     budget::{self, Budget, Lines},
     failure::{Code, Failure},
@@ -37,16 +38,14 @@ pub async fn locals(backend: &Backend, frame: &FrameId) -> Result<Locals, Failur
     Ok(all)
 }
 
-/// What nobody wrote in the program: groups that a debugger adds for a graphical tree, and what pytest
-/// makes of an `assert`.
+/// What nobody wrote in the program: what a debugger, or a language's tools, have put there.
 pub fn is_noise(variable: &Variable) -> bool {
-    let group = matches!(
-        variable.name.as_str(),
-        "special variables" | "function variables" | "class variables" | "protected variables"
-    );
-    (group && variable.value.text.is_empty())
-        || variable.name.starts_with("@py")
-        || variable.name == "__pytest_assert_rewrite__"
+    adapter::all().iter().any(|it| it.is_noise(variable))
+}
+
+/// Whether it only says how many parts a value has.
+pub(super) fn is_length(variable: &Variable) -> bool {
+    adapter::all().iter().any(|it| it.listing().length == Some(variable.name.as_str()))
 }
 
 /// One line per variable: `  name: type = value`.

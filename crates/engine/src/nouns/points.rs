@@ -128,7 +128,7 @@ pub struct Site {
 
 /// The text that a process runs for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Running {
+pub enum RunningText {
     Text(String),
     /// It has not loaded the file.
     NotLoaded,

@@ -22,7 +22,7 @@ pub struct Frame {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FrameId {
     name: Name,
-    pub(crate) moment: Moment,
+    pub(crate) moment: StopMoment,
 }
 
 /// DAP counts what CDP names.
@@ -34,7 +34,7 @@ enum Name {
 
 /// When something was got: nothing of a thread's earlier stop means anything at a later one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Moment {
+pub(crate) struct StopMoment {
     /// `None` for what was got without a frame.
     pub(crate) thread: Option<i64>,
     pub(crate) epoch: u64,
@@ -68,7 +68,7 @@ pub enum ScopeKind {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Handle {
     name: Name,
-    pub(crate) moment: Moment,
+    pub(crate) moment: StopMoment,
 }
 
 /// Both as a backend makes them; when that was, [`Backend`] notes.
@@ -76,11 +76,11 @@ macro_rules! named {
     ($($kind:ident),*) => {$(
         impl $kind {
             pub(crate) fn number(number: i64) -> Self {
-                $kind { name: Name::Number(number), moment: Moment::default() }
+                $kind { name: Name::Number(number), moment: StopMoment::default() }
             }
 
             pub(crate) fn text(text: String) -> Self {
-                $kind { name: Name::Text(text), moment: Moment::default() }
+                $kind { name: Name::Text(text), moment: StopMoment::default() }
             }
 
             pub(crate) fn as_number(&self) -> Result<i64, Failure> {
@@ -145,7 +145,7 @@ pub struct Thread {
 
 impl Value {
     /// As of this moment.
-    pub(crate) fn at(mut self, moment: Moment) -> Value {
+    pub(crate) fn at(mut self, moment: StopMoment) -> Value {
         self.children = self.children.map(|it| Handle { moment, ..it });
         self
     }

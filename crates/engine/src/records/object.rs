@@ -1,7 +1,7 @@
 //! A captured value looked into: its type, its repr, what is inside, further in by path.
 
 use holdpoint_pickle::{Kind, Limits, NotFound, Pickle, Ref, Show, Value as Python};
-use holdpoint_store::{StoreError, Value as Kept};
+use holdpoint_store::{StoreError, ValueRow as Kept};
 use serde_json::Value;
 
 use super::{NoValue, Records};

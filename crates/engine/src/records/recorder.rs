@@ -11,7 +11,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use holdpoint_store::{App, Batch, Call, Change, Cid, NewValue, Snapshot, Tables, era};
+use holdpoint_store::{
+    AppRow, Batch, CallpointChange, Cid, Host, NewCall, NewValue, SnapshotRow, Tables, era,
+};
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, timeout},
@@ -48,10 +50,10 @@ struct Pending {
 pub(crate) struct Bring {
     pub(crate) values: Vec<NewValue>,
     pub(crate) used: Vec<Cid>,
-    pub(crate) calls: Vec<Call>,
-    pub(crate) snapshots: Vec<Snapshot>,
-    pub(crate) apps: Vec<App>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) calls: Vec<NewCall>,
+    pub(crate) snapshots: Vec<SnapshotRow>,
+    pub(crate) apps: Vec<AppRow>,
+    pub(crate) changes: Vec<CallpointChange>,
 }
 
 impl Bring {
@@ -91,8 +93,10 @@ pub struct Unkept {
 impl Recorder {
     /// Starts the task that writes; it ends with the recorder.
     pub(crate) fn start(store: Arc<dyn Tables>, log: Arc<Log>) -> Arc<Recorder> {
+        let mut batch = Batch::default();
+        batch.host = Host::here();
         let recorder = Arc::new(Recorder {
-            pending: Mutex::default(),
+            pending: Mutex::new(Pending { batch, ..Pending::default() }),
             wake: Notify::new(),
             hurry: Notify::new(),
             settled: watch::Sender::new(0),

@@ -17,7 +17,7 @@ use crate::calls::call::Values;
 
 /// One call and those inside it, by their places in the list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Node {
+pub struct CallNode {
     pub call_id: String,
     pub name: String,
     pub kind: String,
@@ -42,7 +42,7 @@ struct Open {
 }
 
 /// The rows must be in the order they began.
-pub(crate) fn build(rows: &[CallRow], values: &Values) -> Vec<Node> {
+pub(crate) fn build(rows: &[CallRow], values: &Values) -> Vec<CallNode> {
     let mut stacks: HashMap<Cid, Prefixes> = HashMap::new();
     let mut open: HashMap<Option<&str>, Vec<Open>> = HashMap::new();
     let mut nodes = Vec::with_capacity(rows.len());
@@ -61,7 +61,7 @@ pub(crate) fn build(rows: &[CallRow], values: &Values) -> Vec<Node> {
         let parent = opened.iter().rev().find(holds);
         let depth = parent.map_or(0, |outer| outer.depth + 1);
         let parent = parent.map(|outer| outer.node);
-        nodes.push(Node {
+        nodes.push(CallNode {
             call_id: row.call_id.clone(),
             name: row.name.clone(),
             kind: row.kind.clone(),
@@ -131,7 +131,8 @@ mod tests {
             let data = serde_json::to_vec(&frames).unwrap();
             let cid = cid_of(&data);
             let (format, size) = ("stack".to_owned(), 1);
-            values.insert(cid, store::Value { cid, format, size, pretty: None, data: Some(data) });
+            values
+                .insert(cid, store::ValueRow { cid, format, size, pretty: None, data: Some(data) });
             rows.push(CallRow {
                 id: 0,
                 call_id: String::new(),
@@ -149,7 +150,7 @@ mod tests {
         }
         rows.sort_by(|a, b| a.started_at.total_cmp(&b.started_at));
         let nodes = build(&rows, &values);
-        let line = |node: &Node| {
+        let line = |node: &CallNode| {
             let under = node.parent.map(|at| format!(" in {}", nodes[at].name)).unwrap_or_default();
             format!("{}{}{under}\n", "  ".repeat(node.depth), node.name)
         };

@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     adapter::Started,
-    backend::{Signal, Stack},
+    backend::{Signal, Stack, Went},
     breakpoints::Breakpoints,
     failure::Failure,
     ids::{BreakpointId, Epoch, SessionId, TargetId, ThreadKey},
@@ -72,7 +72,7 @@ pub(super) struct Actor {
 /// Something that ran beside the loop is finished.
 enum Done {
     Stack { stop: Stop, stack: Stack, thread: Option<String> },
-    Sent { ends: Option<(TargetId, Epoch)>, result: Result<(), Failure>, reply: Option<Reply> },
+    Sent { ends: Option<(ThreadKey, Epoch)>, result: Result<Went, Failure>, reply: Option<Reply> },
     Synced,
 }
 
@@ -269,20 +269,29 @@ impl Actor {
                 self.show();
             }
             Done::Sent { ends, result, reply } => {
-                if let Err(failure) = &result {
-                    tracing::debug!(session = %self.id, %failure, "a command was refused");
-                    self.refused(ends);
+                match &result {
+                    Ok(Went::All) => {}
+                    Ok(Went::Alone) => {
+                        self.fell_short(ends, |thread, epoch| Input::Alone { thread, epoch })
+                    }
+                    Err(failure) => {
+                        tracing::debug!(session = %self.id, %failure, "a command was refused");
+                        self.fell_short(ends, |thread, epoch| Input::Refused {
+                            target: thread.target,
+                            epoch,
+                        });
+                    }
                 }
-                answer(reply, result);
+                answer(reply, result.map(drop));
             }
             Done::Synced => {}
         }
     }
 
-    /// The stop that was to end still stands.
-    fn refused(&mut self, ends: Option<(TargetId, Epoch)>) {
-        if let Some((target, epoch)) = ends {
-            let outputs = self.state.step(Input::Refused { target, epoch });
+    /// Not all that was to go on did.
+    fn fell_short(&mut self, ends: Option<(ThreadKey, Epoch)>, how: fn(ThreadKey, Epoch) -> Input) {
+        if let Some((thread, epoch)) = ends {
+            let outputs = self.state.step(how(thread, epoch));
             self.carry_out(outputs, None);
         }
     }

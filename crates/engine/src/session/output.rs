@@ -41,7 +41,7 @@ struct Chunk {
 
 /// What was written after a cursor.
 #[derive(Debug, Default, PartialEq)]
-pub struct Text {
+pub struct OutputText {
     pub text: String,
     /// Bytes after the cursor that are no longer kept.
     pub lost: u64,
@@ -68,7 +68,7 @@ impl Output {
 
     /// Everything after `since`, of one stream or of the program's two: what its debugger says is not the
     /// program's output.
-    pub fn since(&self, since: u64, only: Option<Stream>) -> Text {
+    pub fn since(&self, since: u64, only: Option<Stream>) -> OutputText {
         let kept = self.kept();
         let first = kept.end - kept.bytes as u64;
         let mut at = first;
@@ -80,7 +80,7 @@ impl Output {
                 bytes.extend(chunk.bytes.get(skip..).unwrap_or_default());
             }
         }
-        Text {
+        OutputText {
             text: String::from_utf8_lossy(&bytes).into_owned(),
             lost: first.saturating_sub(since),
             cursor: kept.end,

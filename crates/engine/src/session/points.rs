@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use super::{
-    Passes, Session,
+    PassCount, Session,
     target::{Target, UNANSWERED},
 };
 use crate::{
@@ -104,7 +104,7 @@ impl Session {
     }
 
     /// The tracepoints that are to report here, and how often each did.
-    pub fn passes(&self) -> Vec<Passes> {
+    pub fn passes(&self) -> Vec<PassCount> {
         self.tell.passes()
     }
 

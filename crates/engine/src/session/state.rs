@@ -50,6 +50,11 @@ pub(super) enum Input {
         target: TargetId,
         epoch: Epoch,
     },
+    /// It took it for that thread only.
+    Alone {
+        thread: ThreadKey,
+        epoch: Epoch,
+    },
 }
 
 #[derive(Debug, PartialEq)]
@@ -76,11 +81,11 @@ pub(super) enum Output {
     /// A thread or process came or went.
     ThreadsChanged,
     Ended,
-    Refuse(Refusal),
+    Refuse(CommandRefusal),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
+pub enum CommandRefusal {
     NotStarted,
     AlreadyRunning,
     AlreadyStopped,
@@ -95,6 +100,8 @@ struct Target {
     life: Life,
     /// What was sent to end a stop, until the process says anything.
     sent: Option<Sent>,
+    /// Who stood beside the thread that was let go last, and has done nothing since.
+    beside: Option<Beside>,
     /// A stop, and what is to be sent to end it once no other of the process waits to be reported.
     put_by: Option<(Stop, Output)>,
 }
@@ -115,6 +122,16 @@ struct Sent {
     stop: Option<Stop>,
     /// The threads that stood.
     stood: Vec<i64>,
+}
+
+#[derive(Debug)]
+struct Beside {
+    epoch: Epoch,
+    /// The thread that was let go.
+    thread: i64,
+    /// All were to go on, not only to let that one take a step.
+    runs: bool,
+    others: Vec<i64>,
 }
 
 #[derive(Debug, Default)]
@@ -184,6 +201,7 @@ impl State {
             Input::Step { thread, step } => self.take_step(thread, step),
             Input::Pause => self.pause(),
             Input::Refused { target, epoch } => self.refused(target, epoch),
+            Input::Alone { thread, epoch } => self.alone(thread, Some(epoch)),
         }
     }
 
@@ -216,6 +234,7 @@ impl State {
         let Stopped { thread, reason, hits, text, all } = stopped;
         let key = ThreadKey { target, thread };
         self.target(target).sent = None;
+        self.passed_over(target, |id| all || id == thread);
         self.thread(target, thread).is_stopped = true;
         if all {
             let threads = self.target(target).threads.values_mut();
@@ -243,8 +262,21 @@ impl State {
 
     fn continued(&mut self, target: TargetId, thread: Option<i64>) -> Vec<Output> {
         self.target(target).sent = None;
+        let mut out = match thread {
+            Some(thread) => self.alone(ThreadKey { target, thread }, None),
+            None => Vec::new(),
+        };
+        self.passed_over(target, |id| thread.is_none_or(|thread| thread == id));
         self.run(target, thread);
-        self.settle()
+        out.extend(self.settle());
+        out
+    }
+
+    /// These threads have said themselves what they do.
+    fn passed_over(&mut self, target: TargetId, which: impl Fn(i64) -> bool) {
+        if let Some(beside) = &mut self.target(target).beside {
+            beside.others.retain(|id| !which(*id));
+        }
     }
 
     fn run(&mut self, target: TargetId, thread: Option<i64>) {
@@ -287,7 +319,7 @@ impl State {
 
     fn leaves(&mut self, target: TargetId, life: Life) -> Vec<Output> {
         let known = self.target(target);
-        (known.life, known.sent, known.put_by) = (life, None, None);
+        (known.life, known.sent, known.put_by, known.beside) = (life, None, None, None);
         let out = self.forget(target, |_| true);
         self.drop_gone();
         out

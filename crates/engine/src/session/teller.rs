@@ -15,7 +15,7 @@ use std::{
 use super::{
     Output,
     state::Stop,
-    view::{Passes, Process},
+    view::{PassCount, Process},
 };
 use crate::{
     actor::Actor,
@@ -255,13 +255,13 @@ impl Teller {
     }
 
     /// The tracepoints that are to report, and how often each did.
-    pub(super) fn passes(&self) -> Vec<Passes> {
+    pub(super) fn passes(&self) -> Vec<PassCount> {
         let told = self.told();
         let all = self.breakpoints.all().into_iter().filter(|it| it.trace.is_some());
         let here = all.filter(|it| (it.enabled || it.is_spent) && !self.is_foreign(it));
         let one = |point: Breakpoint| {
             let counts = told.passed.iter().filter(|((id, _), _)| *id == point.id);
-            Passes {
+            PassCount {
                 reported: told.reported.get(&point.id).copied().unwrap_or(0),
                 counted: counts.flat_map(|(_, counts)| counts.values()).sum(),
                 is_bound: told.ever_bound.contains(&point.id),

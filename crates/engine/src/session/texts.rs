@@ -13,7 +13,7 @@ use std::{
 };
 
 use crate::{
-    backend::{Backend, Binding, Bound, Running, Wanted},
+    backend::{Backend, Binding, Bound, RunningText, Wanted},
     breakpoints::{Breakpoints, Place},
     failure::Failure,
     ids::BreakpointId,
@@ -105,18 +105,18 @@ impl Texts {
         }
         let now = inspect::read(file);
         let edited = match self.running(backend, file).await {
-            Running::NotLoaded => return None,
-            Running::Text(text) => Edited::new(text.into(), now.as_deref())?,
-            Running::Unknown => Edited::unknown(now.is_some()),
+            RunningText::NotLoaded => return None,
+            RunningText::Text(text) => Edited::new(text.into(), now.as_deref())?,
+            RunningText::Unknown => Edited::unknown(now.is_some()),
         };
         Some(Arc::new(edited))
     }
 
-    async fn running(&self, backend: &Backend, file: &Path) -> Running {
+    async fn running(&self, backend: &Backend, file: &Path) -> RunningText {
         match backend.running(file).await {
-            Ok(Running::Unknown) => {}
-            Ok(Running::Text(text)) => return Running::Text(inspect::normal(file, &text)),
-            Ok(Running::NotLoaded) => return Running::NotLoaded,
+            Ok(RunningText::Unknown) => {}
+            Ok(RunningText::Text(text)) => return RunningText::Text(inspect::normal(file, &text)),
+            Ok(RunningText::NotLoaded) => return RunningText::NotLoaded,
             Err(failure) => tracing::debug!(%failure, "the text that runs is not known"),
         }
         let file = real(file);
@@ -129,19 +129,19 @@ impl Texts {
             (inner.kept.get(&file).cloned(), inner.loaded.contains_key(&file))
         };
         match kept {
-            Some(text) => Running::Text(text.to_string()),
+            Some(text) => RunningText::Text(text.to_string()),
             None if is_loaded => self.compared(backend, &file).await,
-            None => Running::NotLoaded,
+            None => RunningText::NotLoaded,
         }
     }
 
     /// Of a file that was loaded at some time after it changed, or before: its functions tell.
-    async fn compared(&self, backend: &Backend, file: &Path) -> Running {
+    async fn compared(&self, backend: &Backend, file: &Path) -> RunningText {
         let asked = tokio::time::timeout(limits::PROMPT, backend.is_same(file)).await;
         let text = inspect::read(file).filter(|_| matches!(asked, Ok(Ok(Some(true)))));
-        let Some(text) = text else { return Running::Unknown };
+        let Some(text) = text else { return RunningText::Unknown };
         self.inner().keep(file, SystemTime::now());
-        Running::Text(text)
+        RunningText::Text(text)
     }
 
     /// A file as the process runs it.

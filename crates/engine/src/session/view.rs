@@ -57,7 +57,7 @@ pub struct Process {
 
 /// How often a tracepoint was passed in a session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Passes {
+pub struct PassCount {
     pub point: Breakpoint,
     /// Hits that were told.
     pub reported: u64,

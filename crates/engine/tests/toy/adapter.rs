@@ -4,7 +4,7 @@ use std::path::Path;
 
 use futures::future::BoxFuture;
 use holdpoint_engine::{
-    adapter::{Adapter, Around, Server, Started, has_ending},
+    adapter::{Adapter, Around, DebugServer, Started, has_ending},
     backend::dap::dialect::{PLAIN, Table},
     failure::Failure,
     language::Reading,
@@ -52,7 +52,8 @@ impl Adapter for Toy {
             };
             let arguments = json!({ "program": program, "stopOnEntry": launch.stop_on_entry });
             let dialect = Box::new(Table { name: "the toy's debugger", ..PLAIN });
-            let server = Server { spec, adapter_id: "toy", dialect, begin: "launch", arguments };
+            let server =
+                DebugServer { spec, adapter_id: "toy", dialect, begin: "launch", arguments };
             server.start(launch, around).await
         })
     }

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use expect_test::{Expect, expect};
+use holdpoint_engine::secrets::Secrets;
 use rmcp::{
     RoleClient, RoleServer, ServiceExt as _,
     model::{
@@ -19,7 +20,7 @@ use crate::{
     app::App,
     clients::Transport,
     mcp::{Handler, Structured},
-    tool::{Answer, Dialect, Family, Reply, entry::Described},
+    tool::{Answer, AnswerForm, Family, Reply, entry::Described},
 };
 
 /// A tool as a file may describe it: what clients see, and what it answers.
@@ -48,7 +49,7 @@ struct File {
 }
 
 fn family(name: &str) -> Family {
-    Family { name: Cow::Owned(name.to_owned()), dialect: Dialect::Words, about_programs: false }
+    Family { name: Cow::Owned(name.to_owned()), form: AnswerForm::Words, about_programs: false }
 }
 
 fn from_file(text: &str) -> Entry {
@@ -159,7 +160,13 @@ async fn client(toolset: &[&str]) -> Arc<Client> {
     let mounted = vec![from_file(FILE), proxied().await];
     let toolset: Vec<String> = toolset.iter().map(|it| (*it).to_owned()).collect();
     let catalogue = Catalogue::with(mounted, &toolset).unwrap();
-    let app = App::new(catalogue, None, Structured::Never, Some(Path::new(":memory:")));
+    let app = App::new(
+        catalogue,
+        None,
+        Structured::Never,
+        Some(Path::new(":memory:")),
+        Secrets::default(),
+    );
     connect(Handler::new(app, Transport::Stdio)).await
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     cmd::Command,
-    config::{Config, Held, Kind},
+    config::{Config, OptionKind, Setting},
     out,
 };
 
@@ -14,7 +14,8 @@ use crate::{
 ///
 /// Defaults give way to `config.toml` in the home folder (`$HOLDPOINT_HOME`, else `~/.holdpoint`), that to
 /// `.holdpoint/config.toml` of the project in this folder, that to the environment, that to arguments.
-/// What would open a door is not taken from a project: host, token, allow_origin, url, db, dap_log.
+/// What would open a door is not taken from a project: host, token, token_file, allow_origin, allow_user,
+/// share_with_users, url, db, dap_log.
 #[derive(clap::Parser)]
 pub(crate) struct Print {
     /// As JSON
@@ -36,7 +37,13 @@ impl Command for Print {
         "structured",
         "tool-timeout",
         "allow-origin",
+        "allow-user",
+        "share-with-users",
+        "show-secrets",
+        "secret-name",
+        "plain-name",
         "token",
+        "token-file",
         "log-level",
         "url",
     ];
@@ -57,7 +64,7 @@ fn as_toml(config: &Config) -> String {
         let read = if *is_there { "read" } else { "not there" };
         lines.push(format!("# {}: {read}", path.display()));
     }
-    let shown = |held: &Held| match value(held) {
+    let shown = |held: &Setting| match value(held) {
         None => format!("# {} is not set", held.option.key()),
         Some(_) if held.option.is_secret => format!("# {} is set", held.option.key()),
         Some(value) => format!("{} = {value}", held.option.key()),
@@ -87,13 +94,13 @@ fn as_json(config: &Config) -> Value {
 }
 
 /// JSON and TOML write each of these alike.
-fn value(held: &Held) -> Option<Value> {
+fn value(held: &Setting) -> Option<Value> {
     let values = held.values.as_ref()?;
     let first = values.first().cloned().unwrap_or_default();
     Some(match held.option.kind {
-        Kind::Flag => (first == "true").into(),
-        Kind::Number(_) => serde_json::from_str(&first).unwrap_or(Value::String(first)),
-        Kind::List(_) => values.clone().into(),
-        Kind::Text(_) | Kind::Path(_) | Kind::Choice(_) => first.into(),
+        OptionKind::Flag => (first == "true").into(),
+        OptionKind::Number(_) => serde_json::from_str(&first).unwrap_or(Value::String(first)),
+        OptionKind::List(_) => values.clone().into(),
+        OptionKind::Text(_) | OptionKind::Path(_) | OptionKind::Choice(_) => first.into(),
     })
 }

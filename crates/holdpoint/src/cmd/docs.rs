@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use holdpoint_engine::{event::Kind, failure::Code};
+use holdpoint_engine::{event::EventKind, failure::Code};
 use serde_json::Value;
 
 use super::{Command, tools::parameters};
@@ -70,7 +70,8 @@ fn tools(catalogue: &Catalogue) -> String {
         page += &format!("| `{}` | {} |\n", code.as_str(), code.meaning());
     }
     page += "\n# Events\n\nThe kinds of events on the timeline: ";
-    let kinds: Vec<String> = Kind::ALL.iter().map(|kind| format!("`{}`", kind.as_str())).collect();
+    let kinds: Vec<String> =
+        EventKind::ALL.iter().map(|kind| format!("`{}`", kind.as_str())).collect();
     page + &kinds.join(", ") + ".\n"
 }
 
@@ -85,7 +86,7 @@ fn tool_text(entry: &Entry, schema: &serde_json::Map<String, Value>) -> String {
     };
     let sets = TOOLSETS.iter().filter(|set| set.tools.contains(&entry.name()));
     let sets: String = sets.map(|set| format!(", `{}`", set.name)).collect();
-    let (name, title, about) = (entry.name(), &entry.title, &entry.about);
+    let (name, title, about) = (entry.name(), &entry.title, entry.about());
     let table = parameter_table(schema);
     format!("\n## `{name}`\n\n**{title}**{sets}\n\n{about} *({effect})*\n{table}")
 }

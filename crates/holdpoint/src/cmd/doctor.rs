@@ -33,25 +33,31 @@ impl Command for Doctor {
     }
 }
 
+type Look = Box<dyn Fn(&Machine) -> Vec<Finding>>;
+
 /// One thing to look at.
 struct Check {
     /// Whether Holdpoint cannot run at all without it.
     is_needed: bool,
-    look: fn(&Machine) -> Vec<Finding>,
+    look: Look,
 }
 
 /// Every check, in the order of the report.
-const CHECKS: &[Check] = &[
-    Check { is_needed: false, look: ourselves::binary },
-    Check { is_needed: true, look: ourselves::home_folder },
-    Check { is_needed: false, look: network::running_server },
-    Check { is_needed: false, look: store::store },
-    Check { is_needed: true, look: network::port },
-    Check { is_needed: false, look: network::ipv6_loopback },
-    Check { is_needed: false, look: languages::python },
-    Check { is_needed: false, look: languages::node },
-    Check { is_needed: false, look: agents::configurations },
-];
+fn checks() -> Vec<Check> {
+    let check =
+        |is_needed, look: fn(&Machine) -> Vec<Finding>| Check { is_needed, look: Box::new(look) };
+    let mut all = vec![
+        check(false, ourselves::binary),
+        check(true, ourselves::home_folder),
+        check(false, network::running_server),
+        check(false, store::store),
+        check(true, network::port),
+        check(false, network::ipv6_loopback),
+    ];
+    all.extend(languages::checks());
+    all.push(check(false, agents::configurations));
+    all
+}
 
 /// The machine that is looked at.
 struct Machine {
@@ -86,7 +92,7 @@ fn run(out: &mut dyn Write) -> Result<bool> {
     let whereabouts = Whereabouts::of_this_process()?;
     let machine =
         Machine { whereabouts, version: env!("CARGO_PKG_VERSION"), port: Settings::default().port };
-    examine(&machine, CHECKS, out)
+    examine(&machine, &checks(), out)
 }
 
 fn examine(machine: &Machine, checks: &[Check], out: &mut dyn Write) -> Result<bool> {
@@ -210,7 +216,10 @@ mod tests {
     #[test]
     fn a_healthy_machine_is_ready() {
         check(
-            &[Check { is_needed: true, look: GOOD }, Check { is_needed: false, look: INFO }],
+            &[
+                Check { is_needed: true, look: Box::new(GOOD) },
+                Check { is_needed: false, look: Box::new(INFO) },
+            ],
             true,
             expect![[r#"
                 ok      python3 3.11.7 at /bin/python3
@@ -225,9 +234,9 @@ mod tests {
     fn what_is_optional_does_not_stand_in_the_way() {
         check(
             &[
-                Check { is_needed: true, look: GOOD },
-                Check { is_needed: true, look: WARNING },
-                Check { is_needed: false, look: MISSING },
+                Check { is_needed: true, look: Box::new(GOOD) },
+                Check { is_needed: true, look: Box::new(WARNING) },
+                Check { is_needed: false, look: Box::new(MISSING) },
             ],
             true,
             expect![[r#"
@@ -245,7 +254,10 @@ mod tests {
     #[test]
     fn what_is_needed_and_missing_does() {
         check(
-            &[Check { is_needed: true, look: MISSING }, Check { is_needed: false, look: WARNING }],
+            &[
+                Check { is_needed: true, look: Box::new(MISSING) },
+                Check { is_needed: false, look: Box::new(WARNING) },
+            ],
             false,
             expect![[r#"
                 missing home folder /x is not writable
@@ -264,9 +276,17 @@ mod tests {
         let mut machine = machine_in(root.path());
         machine.whereabouts.search_path = None;
         let mut out = Vec::new();
-        assert!(examine(&machine, CHECKS, &mut out).unwrap(), "{}", String::from_utf8_lossy(&out));
+        assert!(
+            examine(&machine, &checks(), &mut out).unwrap(),
+            "{}",
+            String::from_utf8_lossy(&out)
+        );
 
         machine.whereabouts.home = None;
-        assert!(!examine(&machine, CHECKS, &mut out).unwrap(), "{}", String::from_utf8_lossy(&out));
+        assert!(
+            !examine(&machine, &checks(), &mut out).unwrap(),
+            "{}",
+            String::from_utf8_lossy(&out)
+        );
     }
 }

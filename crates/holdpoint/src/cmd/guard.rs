@@ -3,6 +3,9 @@
 //!
 //! The program has the guard's stdin, stdout and stderr, and the guard ends as the program ended.
 
+#[cfg(target_os = "linux")]
+mod tree;
+
 use std::{
     ffi::OsString,
     os::unix::process::ExitStatusExt as _,
@@ -11,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::process::{report::Writer, tree};
+use holdpoint_engine::process::report::Writer;
 use rustix::process::{Pid, Signal};
 use tokio::{
     process::Command,
@@ -151,7 +154,7 @@ async fn kill_tree(group: Option<Pid>) {
     }
     let gone = async {
         loop {
-            let left = tree::descendants();
+            let left = descendants();
             if left.is_empty() {
                 return;
             }
@@ -163,4 +166,22 @@ async fn kill_tree(group: Option<Pid>) {
         }
     };
     tokio::time::timeout(PATIENCE, gone).await.unwrap_or_default();
+}
+
+/// Every living process below us, by the parents that /proc names.
+#[cfg(target_os = "linux")]
+fn descendants() -> Vec<Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let origins = pids.filter_map(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some((pid, tree::Origin::parse(&stat)?))
+    });
+    let me = rustix::process::getpid().as_raw_nonzero().get();
+    tree::below(me, &origins.collect()).into_iter().filter_map(Pid::from_raw).collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn descendants() -> Vec<Pid> {
+    Vec::new()
 }

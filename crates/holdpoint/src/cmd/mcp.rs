@@ -28,12 +28,18 @@ impl Command for Mcp {
         "structured",
         "tool-timeout",
         "allow-origin",
+        "allow-user",
+        "share-with-users",
+        "show-secrets",
+        "secret-name",
+        "plain-name",
         "token",
+        "token-file",
         "log-level",
     ];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
         let stdio = if config.settings.keep_alive { Stdio::Beside } else { Stdio::Leads };
-        serve::run(config.settings, stdio, false)
+        serve::run(config.settings.with_token()?, stdio, false)
     }
 }

@@ -54,6 +54,7 @@ const FILES: &[(&str, &str)] = client![
     "_settings.py",
     "_ship.py",
     "_stack.py",
+    "_trust.py",
     "_values.py",
     "_version.py",
     "_watch.py",
@@ -79,10 +80,10 @@ pub(crate) struct Run {
 
 impl super::Command for Run {
     const NAME: &'static str = "run";
-    const TAKES: &'static [&'static str] = &["url", "token"];
+    const TAKES: &'static [&'static str] = &["url", "token", "token-file"];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
-        run(&self.watch, &config.settings, &self.command)
+        run(&self.watch, &config.settings.with_token()?, &self.command)
     }
 }
 
@@ -101,9 +102,12 @@ fn run(watch: &[String], server: &Settings, command: &[OsString]) -> anyhow::Res
     if !watch.is_empty() {
         command.env("HOLDPOINT_WATCH", watch.join(","));
     }
-    if let Some(url) = &url {
-        command.env("HOLDPOINT_URL", url);
-    }
+    match (&server.url, &url) {
+        (Some(named), _) => command.env("HOLDPOINT_URL", named),
+        // Not as if the user had named it: the client makes sure first that it is this user's.
+        (None, Some(found)) => command.env("HOLDPOINT_FOUND", found),
+        (None, None) => &mut command,
+    };
     if let Some(token) = &server.token {
         command.env("HOLDPOINT_TOKEN", token);
     }

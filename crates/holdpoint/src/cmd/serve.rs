@@ -32,12 +32,18 @@ impl Command for Serve {
         "structured",
         "tool-timeout",
         "allow-origin",
+        "allow-user",
+        "share-with-users",
+        "show-secrets",
+        "secret-name",
+        "plain-name",
         "token",
+        "token-file",
         "log-level",
     ];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
         let stdio = if self.mcp { Stdio::Beside } else { Stdio::Off };
-        serve::run(config.settings, stdio, self.detached)
+        serve::run(config.settings.with_token()?, stdio, self.detached)
     }
 }

@@ -22,8 +22,8 @@ use serde_json::Value;
 use super::Command;
 use crate::config::Config;
 
-use self::agents::{Agent, Own, Scope};
-use self::merge::{ARGUMENTS, Entry, Merged, Refusal};
+use self::agents::{Agent, Own, ReadBy};
+use self::merge::{ARGUMENTS, Merged, ServerEntry, Unmerged};
 use self::whereabouts::{PROGRAM, Platform, Whereabouts};
 
 /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
@@ -125,7 +125,7 @@ impl Plan {
 
     fn merge(&self, text: &str) -> Result<Merged> {
         let Agent { format, key, fields, .. } = self.agent;
-        let entry = Entry { command: &self.command, also: self.also.as_deref(), fields };
+        let entry = ServerEntry { command: &self.command, also: self.also.as_deref(), fields };
         format.merge(text, key, &entry).map_err(|refusal| untouched(&self.file, &refusal))
     }
 
@@ -140,8 +140,8 @@ impl Plan {
     fn show(&self, out: &mut dyn Write) -> Result<()> {
         let Agent { name, title, scope, .. } = self.agent;
         let whose = match scope {
-            Scope::Project => "for this folder",
-            Scope::User => "for every folder",
+            ReadBy::Project => "for this folder",
+            ReadBy::User => "for every folder",
         };
         writeln!(out, "{title} reads this from {}, {whose}:\n", self.file.display())?;
         writeln!(out, "{}", self.snippet()?)?;
@@ -205,7 +205,7 @@ impl Plan {
 
     /// A path of this machine in a file that others share deserves a word.
     fn note(&self, out: &mut dyn Write) -> Result<()> {
-        if self.agent.scope == Scope::Project {
+        if self.agent.scope == ReadBy::Project {
             writeln!(
                 out,
                 "note: the command is a path of this machine; to share the file, write `{PROGRAM}` instead and put it on `PATH`"
@@ -217,12 +217,12 @@ impl Plan {
 
 /// An agent's entry for us that starts `command`.
 fn entry(agent: &Agent, command: &str) -> Value {
-    let entry = Entry { command, also: None, fields: agent.fields };
+    let entry = ServerEntry { command, also: None, fields: agent.fields };
     let fields = agent.fields.iter().map(|it| (it.name.to_owned(), it.wanted(&entry)));
     Value::Object(fields.collect())
 }
 
-fn untouched(file: &Path, refusal: &Refusal) -> anyhow::Error {
+fn untouched(file: &Path, refusal: &Unmerged) -> anyhow::Error {
     anyhow!("`{}` was left as it is: {}\nhint: {}", file.display(), refusal.what, refusal.hint)
 }
 

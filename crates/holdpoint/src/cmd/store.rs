@@ -13,7 +13,7 @@ use holdpoint_engine::{
     callpoints::Retention,
     limits,
     memory::{Location, open_store},
-    records::{Records, Wanted},
+    records::{RecordQuery, Records},
 };
 use serde_json::json;
 
@@ -131,7 +131,7 @@ async fn export(records: &Records, name: Option<String>, mut left: usize) -> any
     let mut before = None;
     while left > 0 {
         let limit = left.min(limits::RECORDS_PAGE_MAX);
-        let wanted = Wanted { name: name.clone(), before, limit, ..Wanted::default() };
+        let wanted = RecordQuery { name: name.clone(), before, limit, ..RecordQuery::default() };
         let page = records.page(wanted).await?;
         for call in &page.calls {
             out::line(call::record(call));

@@ -5,7 +5,7 @@
 
 mod arguments;
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context as _, bail};
 use holdpoint_engine::{failure::Code, limits};
@@ -27,12 +27,10 @@ use crate::{
     app::{SHELL, VERSION},
     catalogue::Catalogue,
     config::{Config, Settings},
-    home,
-    http::serving::port_file,
     mcp::STRUCTURED,
     out,
     serve::runtime,
-    servers::{self, Server, start},
+    servers::{find, trust},
     tool::word,
 };
 
@@ -67,10 +65,10 @@ pub(crate) struct Tool {
 
 impl super::Command for Tool {
     const NAME: &'static str = "tool";
-    const TAKES: &'static [&'static str] = &["url", "token", "end-idle"];
+    const TAKES: &'static [&'static str] = &["url", "token", "token-file", "end-idle"];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
-        run(&self.name, &self.arguments, &config.settings, self.json)
+        run(&self.name, &self.arguments, &config.settings.with_token()?, self.json)
     }
 }
 
@@ -92,11 +90,12 @@ fn run(
     };
     let here = std::env::current_dir().context("the current folder is gone")?;
     let answer = runtime()?.block_on(async {
-        let found = find(server.url.as_deref(), &here, idle).await?;
+        let found = find::find(server.url.as_deref(), &here, idle).await?;
+        let pass = trust::pass(&found, server.token.as_deref())?;
         if found.folder.as_deref().is_some_and(|folder| folder != here) {
             arguments::place(&mut arguments, schema, &here);
         }
-        let call = |request| call(&found.url, server.token.as_deref(), request);
+        let call = |request| call(&found.url, pass.as_deref(), request);
         let answer = call(request(name, arguments.clone(), json)).await?;
         match &answer {
             // An agent's server lists few tools and has the others behind one.
@@ -134,39 +133,6 @@ fn show(result: &CallToolResult, json: bool) -> anyhow::Result<()> {
         out::line(&text.text);
     }
     Ok(())
-}
-
-struct Destination {
-    url: String,
-    /// Where the server takes relative paths from, when that is known.
-    folder: Option<std::path::PathBuf>,
-}
-
-/// The given server, else the one that runs for this folder, else a new one.
-async fn find(url: Option<&str>, here: &Path, idle: Duration) -> anyhow::Result<Destination> {
-    if let Some(url) = url {
-        let bare = url.trim_end_matches('/').trim_end_matches("/mcp");
-        return Ok(Destination { url: bare.to_owned(), folder: None });
-    }
-    let mut running = servers::running();
-    // One that was stopped, or hangs, is entered still.
-    running.retain(Server::answers);
-    let known = servers::choose(&running, here, &servers::project(here)).cloned();
-    let server = match (known, unentered(&running)) {
-        (Some(server), _) => server,
-        (None, Some(url)) => return Ok(Destination { url, folder: None }),
-        (None, None) => start::find_or_start(here, idle).await?,
-    };
-    Ok(Destination { url: server.url(), folder: Some(server.folder) })
-}
-
-/// A server that wrote its port and did not enter itself: an older one, or one that could not.
-fn unentered(running: &[Server]) -> Option<String> {
-    let port = port_file::read(&home::port_file()?)?;
-    let is_entered = running.iter().any(|server| server.port == port);
-    let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
-    let answers = || std::net::TcpStream::connect_timeout(&address, limits::HEALTH_ANSWER).is_ok();
-    (!is_entered && answers()).then(|| format!("http://127.0.0.1:{port}"))
 }
 
 fn request(name: &str, arguments: JsonObject, json: bool) -> CallRequest {

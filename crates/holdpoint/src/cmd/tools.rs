@@ -58,7 +58,7 @@ fn print_tools(toolset: &[String], json: bool) -> anyhow::Result<ExitCode> {
     for tool in catalogue.tools() {
         let entry = &tool.entry;
         let names: Vec<&str> = parameters(tool.schema()).map(|(name, _)| name).collect();
-        out::line(format_args!("{:width$}  {}", entry.name(), first_sentence(&entry.about)));
+        out::line(format_args!("{:width$}  {}", entry.name(), first_sentence(&entry.about())));
         if !names.is_empty() {
             out::line(format_args!("{:width$}  {}", "", names.join(", ")));
         }

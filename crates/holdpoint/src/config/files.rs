@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use holdpoint_engine::limits;
 use toml_edit::{Document, Item, Value};
 
-use super::{Kind, OPTIONS, Opt, Settings, Source};
+use super::{Layer, OPTIONS, Opt, OptionKind, Settings};
 use crate::{home, root, servers, tool::nearest};
 
 const NAME: &str = "config.toml";
@@ -33,7 +33,7 @@ pub(super) struct Files {
 struct Line {
     option: &'static Opt,
     values: Vec<String>,
-    source: Source,
+    source: Layer,
 }
 
 impl Files {
@@ -51,7 +51,7 @@ impl Files {
         Ok(files)
     }
 
-    pub(super) fn get(&self, option: &Opt) -> Option<(Vec<String>, Source)> {
+    pub(super) fn get(&self, option: &Opt) -> Option<(Vec<String>, Layer)> {
         let line = self.lines.iter().rfind(|line| line.option.name == option.name)?;
         Some((line.values.clone(), line.source.clone()))
     }
@@ -80,7 +80,7 @@ impl Files {
             let (line, shown) = place(span.map_or(0, |span| span.start));
             let values = take_one(key, item, whose, path)
                 .map_err(|problem| anyhow::anyhow!("{shown}:{line}: {problem}"))?;
-            let source = Source::File { path: path.to_owned(), line };
+            let source = Layer::File { path: path.to_owned(), line };
             let (option, values) = values;
             self.lines.push(Line { option, values, source });
         }
@@ -150,6 +150,22 @@ fn take_one(
     Ok((option, values))
 }
 
+/// A token that lies in a file, so that it stands in no command line.
+pub(super) fn take_token(settings: &mut Settings) -> anyhow::Result<()> {
+    let Some(path) = &settings.token_file else { return Ok(()) };
+    if settings.token.is_some() {
+        bail!("both `token` and `token_file` are set\nhint: leave one of them out");
+    }
+    let text = read(path).and_then(|text| text.ok_or_else(|| io::ErrorKind::NotFound.into()));
+    let text = text.with_context(|| format!("`token_file`: cannot read `{}`", path.display()))?;
+    let token = text.trim();
+    if token.is_empty() || token.chars().any(|it| it.is_control() || it.is_whitespace()) {
+        bail!("`token_file`: `{}` does not hold one word", path.display());
+    }
+    settings.token = Some(token.to_owned());
+    Ok(())
+}
+
 /// As they would be written on a command line.
 fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -159,21 +175,21 @@ fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>>
         _ => None,
     };
     let (values, wanted) = match (option.kind, item.as_value()) {
-        (Kind::Flag, value) => {
+        (OptionKind::Flag, value) => {
             (value.and_then(Value::as_bool).map(|it| vec![it.to_string()]), "true or false")
         }
-        (Kind::Number(_), value) => (value.and_then(number).map(|it| vec![it]), "a number"),
-        (Kind::List(_), Some(Value::Array(list))) => {
+        (OptionKind::Number(_), value) => (value.and_then(number).map(|it| vec![it]), "a number"),
+        (OptionKind::List(_), Some(Value::Array(list))) => {
             (list.iter().map(text).collect(), "a list of strings")
         }
-        (Kind::List(_), value) => {
+        (OptionKind::List(_), value) => {
             let split = |it: String| it.split(',').map(str::to_owned).collect();
             (value.and_then(text).map(split), "a list of strings")
         }
-        (Kind::Path(_), value) => {
+        (OptionKind::Path(_), value) => {
             (value.and_then(text).map(|it| vec![beside(path, &it)]), "a string")
         }
-        (Kind::Text(_) | Kind::Choice(_), value) => {
+        (OptionKind::Text(_) | OptionKind::Choice(_), value) => {
             (value.and_then(text).map(|it| vec![it]), "a string")
         }
     };
@@ -254,7 +270,7 @@ mod tests {
             "[server]\nport = 1\n",
             expect![[r#"
                 /a/config.toml:1: no option `server`
-                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, token, log_level, url"#]],
+                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url"#]],
         );
     }
 
@@ -303,11 +319,34 @@ mod tests {
         );
         for option in OPTIONS.iter().filter(|option| !option.from_workspace) {
             let mut files = Files::default();
-            let text = format!("{} = \"x\"", option.key());
+            let value = if option.kind == OptionKind::Flag { "true" } else { "\"x\"" };
+            let text = format!("{} = {value}", option.key());
             let told = files.take(Path::new("/a/config.toml"), Whose::Workspace, &text);
             let told = told.unwrap_err().to_string();
             assert!(told.contains("is not taken from a workspace"), "{told}");
         }
+    }
+
+    #[test]
+    fn a_token_lies_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let take = |text: &str, token: Option<&str>| {
+            fs::write(&path, text).unwrap();
+            let mut settings = Settings {
+                token_file: Some(path.clone()),
+                token: token.map(str::to_owned),
+                ..Settings::default()
+            };
+            take_token(&mut settings).map(|()| settings.token).map_err(|it| it.to_string())
+        };
+        assert_eq!(take("secret\n", None), Ok(Some("secret".to_owned())));
+        assert!(take("", None).unwrap_err().contains("does not hold one word"));
+        assert!(take("two words", None).unwrap_err().contains("does not hold one word"));
+        assert!(take("secret", Some("other")).unwrap_err().contains("leave one of them out"));
+        fs::remove_file(&path).unwrap();
+        let mut settings = Settings { token_file: Some(path.clone()), ..Settings::default() };
+        assert!(take_token(&mut settings).unwrap_err().to_string().contains("cannot read"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::ValueEnum as _;
 
-use super::{Kind, Opt};
+use super::{Opt, OptionKind};
 use crate::mcp::Structured;
 
 /// What most options are.
@@ -13,7 +13,7 @@ const PLAIN: Opt = Opt {
     env: "",
     about: "",
     default: None,
-    kind: Kind::Flag,
+    kind: OptionKind::Flag,
     is_secret: false,
     from_workspace: true,
     set: |_, _| Ok(()),
@@ -25,7 +25,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         env: "HOLDPOINT_PORT",
         about: "The port to listen on, or the next free one; 0 takes any",
         default: Some("5174"),
-        kind: Kind::Number("PORT"),
+        kind: OptionKind::Number("PORT"),
         set: |to, given| put(&mut to.port, one(given).and_then(port)),
         ..PLAIN
     },
@@ -35,7 +35,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         env: "HOLDPOINT_HOST",
         about: "The address to listen on; other than loopback needs --token",
         default: Some("127.0.0.1"),
-        kind: Kind::Text("ADDRESS"),
+        kind: OptionKind::Text("ADDRESS"),
         from_workspace: false,
         set: |to, given| put(&mut to.host, one(given).and_then(host)),
         ..PLAIN
@@ -59,7 +59,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "db",
         env: "HOLDPOINT_DB",
         about: "Where to keep what outlives the process: a file, or `:memory:`",
-        kind: Kind::Path("PATH|:memory:"),
+        kind: OptionKind::Path("PATH|:memory:"),
         from_workspace: false,
         set: |to, given| put(&mut to.db, one(given).map(PathBuf::from).map(Some)),
         ..PLAIN
@@ -69,7 +69,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "dap-log",
         env: "HOLDPOINT_DAP_LOG",
         about: "Record what is said to and by debug adapters in this file, one JSON per line",
-        kind: Kind::Path("FILE"),
+        kind: OptionKind::Path("FILE"),
         from_workspace: false,
         set: |to, given| put(&mut to.dap_log, one(given).map(PathBuf::from).map(Some)),
         ..PLAIN
@@ -78,7 +78,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "end-idle",
         env: "HOLDPOINT_END_IDLE",
         about: "End after this many seconds without a call, a program or an app's call",
-        kind: Kind::Number("SECONDS"),
+        kind: OptionKind::Number("SECONDS"),
         set: |to, given| put(&mut to.end_idle, one(given).and_then(seconds).map(Some)),
         ..PLAIN
     },
@@ -86,7 +86,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "toolset",
         env: "HOLDPOINT_TOOLSET",
         about: "Offer only these tools: `agent`, `slim` or `app`, families (`server,timeline`), or names",
-        kind: Kind::List("NAMES"),
+        kind: OptionKind::List("NAMES"),
         set: |to, given| put(&mut to.toolset, Ok(given.to_vec())),
         ..PLAIN
     },
@@ -96,7 +96,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         about: "Whether answers carry JSON beside their text; auto: not to clients that are known to show it \
                 to a model in place of the text",
         default: Some("auto"),
-        kind: Kind::Choice(&["auto", "always", "never"]),
+        kind: OptionKind::Choice(&["auto", "always", "never"]),
         set: |to, given| put(&mut to.structured, one(given).and_then(structured)),
         ..PLAIN
     },
@@ -104,7 +104,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "tool-timeout",
         env: "HOLDPOINT_TOOL_TIMEOUT",
         about: "Seconds a tool may take when the call does not say",
-        kind: Kind::Number("SECONDS"),
+        kind: OptionKind::Number("SECONDS"),
         set: |to, given| put(&mut to.tool_timeout, one(given).and_then(seconds).map(Some)),
         ..PLAIN
     },
@@ -113,20 +113,75 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "allow-origin",
         env: "HOLDPOINT_ALLOW_ORIGIN",
         about: "Trust pages of this origin (`https://host[:port]`) besides loopback; may be repeated",
-        kind: Kind::List("ORIGIN"),
+        kind: OptionKind::List("ORIGIN"),
         from_workspace: false,
         set: |to, given| put(&mut to.allow_origin, given.iter().map(|it| origin(it)).collect()),
+        ..PLAIN
+    },
+    // Whoever is named could run code here.
+    Opt {
+        name: "allow-user",
+        env: "HOLDPOINT_ALLOW_USER",
+        about: "Let this user of the machine connect besides you and root, such as an app that runs as `www-data`; \
+                may be repeated",
+        kind: OptionKind::List("NAME"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.allow_user, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "share-with-users",
+        env: "HOLDPOINT_SHARE_WITH_USERS",
+        about: "Let every user of the machine connect; each of them can run code as you",
+        from_workspace: false,
+        set: |to, given| put(&mut to.share_with_users, one(given).and_then(flag)),
         ..PLAIN
     },
     // One that everybody can read in a repository is none.
     Opt {
         name: "token",
         env: "HOLDPOINT_TOKEN",
-        about: "The bearer token that HTTP requests carry",
-        kind: Kind::Text("TOKEN"),
+        about: "The bearer token that HTTP requests carry; everybody can read it in a command line, so rather \
+                --token-file or the environment",
+        kind: OptionKind::Text("TOKEN"),
         is_secret: true,
         from_workspace: false,
         set: |to, given| put(&mut to.token, one(given).map(str::to_owned).map(Some)),
+        ..PLAIN
+    },
+    // What must not reach a model would, by the word of whoever wrote the repository.
+    Opt {
+        name: "show-secrets",
+        env: "HOLDPOINT_SHOW_SECRETS",
+        about: "Show passwords, tokens and keys as they are instead of `‹secret …›`",
+        from_workspace: false,
+        set: |to, given| put(&mut to.secrets.shown, one(given).and_then(flag)),
+        ..PLAIN
+    },
+    Opt {
+        name: "secret-name",
+        env: "HOLDPOINT_SECRET_NAME",
+        about: "A name whose values are secret besides those that are known; may be repeated",
+        kind: OptionKind::List("NAME"),
+        set: |to, given| put(&mut to.secrets.names, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "plain-name",
+        env: "HOLDPOINT_PLAIN_NAME",
+        about: "A name whose values are no secrets, whatever it sounds like; may be repeated",
+        kind: OptionKind::List("NAME"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.secrets.plain, Ok(given.to_vec())),
+        ..PLAIN
+    },
+    Opt {
+        name: "token-file",
+        env: "HOLDPOINT_TOKEN_FILE",
+        about: "The file that holds the token",
+        kind: OptionKind::Path("FILE"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.token_file, one(given).map(PathBuf::from).map(Some)),
         ..PLAIN
     },
     Opt {
@@ -134,7 +189,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         env: "HOLDPOINT_LOG",
         about: "How much to log on stderr: error, warn, info, debug, trace, or a filter such as \
                 `info,rmcp=debug`",
-        kind: Kind::Text("LEVEL"),
+        kind: OptionKind::Text("LEVEL"),
         set: |to, given| put(&mut to.log_level, one(given).map(str::to_owned).map(Some)),
         ..PLAIN
     },
@@ -143,7 +198,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
         name: "url",
         env: "HOLDPOINT_URL",
         about: "The server to talk to; without it, the one that runs for this folder",
-        kind: Kind::Text("URL"),
+        kind: OptionKind::Text("URL"),
         from_workspace: false,
         set: |to, given| put(&mut to.url, one(given).map(str::to_owned).map(Some)),
         ..PLAIN
@@ -230,9 +285,22 @@ mod tests {
     fn a_workspace_opens_no_door() {
         let own: Vec<&str> =
             OPTIONS.iter().filter(|it| !it.from_workspace).map(|it| it.name).collect();
-        assert_eq!(own, ["host", "db", "dap-log", "allow-origin", "token", "url"]);
+        let expected = [
+            "host",
+            "db",
+            "dap-log",
+            "allow-origin",
+            "allow-user",
+            "share-with-users",
+            "token",
+            "show-secrets",
+            "plain-name",
+            "token-file",
+            "url",
+        ];
+        assert_eq!(own, expected);
         for option in OPTIONS {
-            let is_path = matches!(option.kind, Kind::Path(_));
+            let is_path = matches!(option.kind, OptionKind::Path(_));
             assert!(!(option.from_workspace && (is_path || option.is_secret)), "{}", option.name);
         }
     }

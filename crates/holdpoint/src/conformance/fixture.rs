@@ -17,10 +17,10 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::tool::{Call, Dialect, Effect, Family, Reply, Scope, Tool};
+use crate::tool::{AnswerForm, Call, Effect, Family, Reply, Scope, Tool};
 
 pub(super) const FIXTURES: Family =
-    Family { name: Cow::Borrowed("fixture"), dialect: Dialect::Words, about_programs: false };
+    Family { name: Cow::Borrowed("fixture"), form: AnswerForm::Words, about_programs: false };
 
 pub(crate) trait Fixture: 'static {
     const NAME: &'static str;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::fixture::{Client, FIXTURES, Fixture, text};
 use crate::tool::{
     Entry, Reply,
-    entry::{Described, Running},
+    entry::{Described, RunFuture},
 };
 
 /// A parameter that clients also send as a header, for who routes by it (SEP-2243).
@@ -68,7 +68,7 @@ pub(super) fn draft_2020() -> Entry {
         _ => JsonObject::new(),
     };
     let about = "Tool with JSON Schema 2020-12 features";
-    let run = |_, given: JsonObject| -> Running {
+    let run = |_, given: JsonObject| -> RunFuture {
         let answer = text(Value::Object(given).to_string());
         Box::pin(std::future::ready(Ok(Reply::Raw(Box::new(answer)))))
     };

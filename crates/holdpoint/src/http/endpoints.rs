@@ -5,6 +5,7 @@
 
 pub(super) mod body;
 pub(super) mod calls;
+pub(crate) mod proof;
 
 mod callpoints;
 mod debug_client;
@@ -14,6 +15,7 @@ mod functions;
 mod health;
 mod index;
 mod objects;
+mod open;
 mod openapi;
 mod paused;
 mod records;
@@ -44,6 +46,9 @@ fn all() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Api::openapi())
         .routes(routes!(index::index))
         .routes(routes!(health::healthz))
+        .routes(routes!(open::key))
+        .routes(routes!(open::open))
+        .routes(routes!(proof::proof))
         .routes(routes!(openapi::openapi))
         // Where existing tools look for it.
         .routes(routes!(openapi::api_openapi))
@@ -125,7 +130,7 @@ mod tests {
         let mut posts = 0;
         for (path, methods) in paths {
             let Some(post) = methods.get("post") else { continue };
-            if path.ends_with("/close") {
+            if path.ends_with("/close") || path == "/api/open" {
                 continue;
             }
             posts += 1;

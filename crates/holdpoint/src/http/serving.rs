@@ -8,22 +8,26 @@ pub(crate) mod listen;
 pub(crate) mod port_file;
 pub(crate) mod stall;
 
+pub(crate) mod pages;
+pub(crate) mod users;
+
 mod caught;
 mod gate;
 mod places;
 
-use axum::{Router, middleware};
+use axum::Router;
 use holdpoint_engine::limits;
 use tower_http::limit::RequestBodyLimitLayer;
 
-pub(crate) use self::gate::Gate;
+pub(crate) use self::gate::{Gate, Rules};
 use super::endpoints;
 use crate::{
     app::App,
     mcp::{self, sse},
 };
 
-fn router(app: App, gate: Gate, with_sse: bool) -> Router {
+/// What the gate let in.
+fn router(app: App, gate: &Gate, with_sse: bool) -> Router {
     let mut transports = mcp::http::router(&app);
     if with_sse {
         transports = transports.merge(sse::router(app.clone()));
@@ -34,6 +38,4 @@ fn router(app: App, gate: Gate, with_sse: bool) -> Router {
         // Endpoints bound their bodies where they read them: one about a call is never cut off.
         .merge(endpoints::router(app))
         .layer(cors)
-        // Outermost: nothing is done for a request that should not be here.
-        .layer(middleware::from_fn_with_state(gate, gate::check))
 }

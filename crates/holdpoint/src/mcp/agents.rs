@@ -8,7 +8,7 @@
 
 /// One client, as it names itself in `initialize`.
 #[derive(Debug)]
-pub(crate) struct Agent {
+pub(crate) struct AgentClient {
     pub(crate) title: &'static str,
     /// Beginnings of `clientInfo.name`, in lower case. Gemini's and Qwen's go on with the server's name.
     pub(crate) names: &'static [&'static str],
@@ -54,8 +54,8 @@ impl Shows {
     }
 }
 
-pub(crate) const AGENTS: &[Agent] = &[
-    Agent {
+pub(crate) const AGENTS: &[AgentClient] = &[
+    AgentClient {
         title: "Claude Code",
         names: &["claude-code"],
         versions: "2.0.21 to 2.1.280",
@@ -63,7 +63,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(50_000),
         evidence: "anthropics/claude-code issues 79944, 55677, 86032; changelog 2.1.91",
     },
-    Agent {
+    AgentClient {
         title: "Claude Desktop and claude.ai",
         names: &["claude-ai", "claude-desktop"],
         versions: "2026",
@@ -71,7 +71,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "anthropics/claude-code issue 55677",
     },
-    Agent {
+    AgentClient {
         title: "Codex",
         names: &["codex"],
         versions: "to 2026-08",
@@ -79,7 +79,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(10_000),
         evidence: "openai/codex protocol/src/models.rs, context_tests.rs, models.json",
     },
-    Agent {
+    AgentClient {
         title: "VS Code",
         names: &["visual studio code", "visual-studio-code", "code - oss", "vscodium"],
         versions: "2026",
@@ -87,7 +87,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(8_192),
         evidence: "microsoft/vscode mcpLanguageModelToolContribution.ts, copilot-chat toolCalling.tsx",
     },
-    Agent {
+    AgentClient {
         title: "Copilot CLI",
         names: &["github-copilot-developer", "copilot-cli", "github-copilot-cli"],
         versions: "1.0.56 to 1.0.78",
@@ -95,7 +95,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(10_000),
         evidence: "github/copilot-cli changelog 1.0.56, issues 3258, 1732",
     },
-    Agent {
+    AgentClient {
         title: "Copilot in JetBrains and Xcode",
         names: &["jetbrains-", "xcode-copilot"],
         versions: "2026",
@@ -103,7 +103,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "names in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "Cursor",
         names: &["cursor"],
         versions: "2026",
@@ -111,7 +111,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "EDT-MCP issue 574; vendor's post on dynamic context",
     },
-    Agent {
+    AgentClient {
         title: "Windsurf",
         names: &["windsurf"],
         versions: "2026",
@@ -119,7 +119,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "name in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "Antigravity",
         names: &["antigravity"],
         versions: "2026",
@@ -127,7 +127,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "name in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "Gemini CLI",
         names: &["gemini-cli"],
         versions: "to 0.56",
@@ -135,7 +135,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(40_000),
         evidence: "google-gemini/gemini-cli mcp-tool.ts, tool-executor.ts",
     },
-    Agent {
+    AgentClient {
         title: "Qwen Code",
         names: &["qwen"],
         versions: "to 0.22",
@@ -143,7 +143,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(500_000),
         evidence: "QwenLM/qwen-code mcp-tool.ts, mcp-client.ts",
     },
-    Agent {
+    AgentClient {
         title: "Cline",
         names: &["@cline/core", "cline"],
         versions: "to 2026-08",
@@ -151,7 +151,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(8_000),
         evidence: "cline/cline extensions/mcp/tools.ts, message-builder.ts",
     },
-    Agent {
+    AgentClient {
         title: "Roo Code",
         names: &["roo code", "roo-code"],
         versions: "to 2026-04",
@@ -159,7 +159,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "RooCodeInc/Roo-Code UseMcpToolTool.ts",
     },
-    Agent {
+    AgentClient {
         title: "Kilo Code",
         names: &["kilo"],
         versions: "to 2026-08",
@@ -167,7 +167,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(50_000),
         evidence: "Kilo-Org/kilocode mcp/catalog.ts, tool/truncate.ts",
     },
-    Agent {
+    AgentClient {
         title: "opencode",
         names: &["opencode"],
         versions: "1.18.18; preferred the data in June 2026",
@@ -175,7 +175,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(50_000),
         evidence: "anomalyco/opencode mcp/catalog.ts, tool/truncate.ts, PR 32074",
     },
-    Agent {
+    AgentClient {
         title: "Goose",
         names: &["goose"],
         versions: "to 2026-04",
@@ -183,7 +183,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(200_000),
         evidence: "block/goose large_response_handler.rs",
     },
-    Agent {
+    AgentClient {
         title: "Zed",
         names: &["zed"],
         versions: "to 2026-08",
@@ -191,7 +191,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "zed-industries/zed context_server_registry.rs",
     },
-    Agent {
+    AgentClient {
         title: "Continue",
         names: &["continue-client", "continue-cli-client"],
         versions: "to 2026-06",
@@ -199,7 +199,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "continuedev/continue core/tools/callTool.ts, MCPConnection.ts",
     },
-    Agent {
+    AgentClient {
         title: "Kimi",
         names: &["kimi"],
         versions: "kimi-code to 2026-08",
@@ -207,7 +207,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: Some(100_000),
         evidence: "MoonshotAI/kimi-code agent/mcp/output.ts, PR 3234",
     },
-    Agent {
+    AgentClient {
         title: "Amp",
         names: &["amp-mcp-client"],
         versions: "2026",
@@ -215,7 +215,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "name in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "Junie",
         names: &["junie"],
         versions: "2026",
@@ -223,7 +223,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "neon-solutions/add-mcp issue 117",
     },
-    Agent {
+    AgentClient {
         title: "Amazon Q",
         names: &["q-dev-cli"],
         versions: "2026",
@@ -231,7 +231,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "name in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "Crush",
         names: &["crush"],
         versions: "2026",
@@ -239,7 +239,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "name in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "Factory",
         names: &["factory-cli"],
         versions: "2026",
@@ -247,7 +247,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "name in apify/mcp-client-capabilities 0.0.14",
     },
-    Agent {
+    AgentClient {
         title: "LibreChat",
         names: &["@librechat/"],
         versions: "to 2026-08",
@@ -255,7 +255,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "danny-avila/LibreChat mcp/parsers.ts",
     },
-    Agent {
+    AgentClient {
         title: "fast-agent",
         names: &["fast-agent"],
         versions: "to 2026-08",
@@ -263,7 +263,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "evalstate/fast-agent content_helpers.py",
     },
-    Agent {
+    AgentClient {
         title: "Vercel's AI SDK",
         names: &["ai-sdk-mcp-client"],
         versions: "to 2026-08",
@@ -271,7 +271,7 @@ pub(crate) const AGENTS: &[Agent] = &[
         limit: None,
         evidence: "vercel/ai mcp-client.ts",
     },
-    Agent {
+    AgentClient {
         title: "holdpoint tool",
         names: &[crate::app::SHELL],
         versions: "this one",
@@ -282,7 +282,7 @@ pub(crate) const AGENTS: &[Agent] = &[
 ];
 
 /// The client of that name, if its model is known to read our answers.
-pub(crate) fn known(name: &str) -> Option<&'static Agent> {
+pub(crate) fn known(name: &str) -> Option<&'static AgentClient> {
     let name = name.trim().to_lowercase();
     AGENTS.iter().find(|agent| agent.names.iter().any(|known| begins(&name, known)))
 }

@@ -45,7 +45,7 @@ pub(crate) fn router(app: &App) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(limits::HTTP_SESSION_IDLE);
     let config = StreamableHttpServerConfig::default()
-        // Our own guard checks Host and Origin, for these routes as for all others.
+        // Our own gate checks Host and Origin, for these routes as for all others.
         .disable_allowed_hosts()
         .with_sse_keep_alive(Some(limits::KEEP_ALIVE_EVERY))
         .with_max_request_body_bytes(limits::BODY_BYTES)

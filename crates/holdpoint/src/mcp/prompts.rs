@@ -21,7 +21,7 @@ use crate::app::App;
 
 /// Fills in a prompt.
 pub(crate) type Render =
-    for<'a> fn(&'a App, &'a Given) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>>;
+    for<'a> fn(&'a App, &'a FilledIn) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>>;
 
 pub(crate) struct Prompt {
     pub(crate) name: &'static str,
@@ -45,9 +45,9 @@ pub(crate) const PROMPTS: &[Prompt] = &[
 ];
 
 /// What the client filled in. Arguments of prompts are always text.
-pub(crate) struct Given(JsonObject);
+pub(crate) struct FilledIn(JsonObject);
 
-impl Given {
+impl FilledIn {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
@@ -77,7 +77,7 @@ pub(super) async fn get(
         return Ok(response);
     }
     let prompt = find(app, &request.name)?;
-    let given = Given(request.arguments.unwrap_or_default());
+    let given = FilledIn(request.arguments.unwrap_or_default());
     for argument in prompt.arguments.iter().filter(|argument| argument.required) {
         if given.get(argument.name).is_none() {
             return Err(Failure::new(

@@ -20,7 +20,7 @@ pub(in crate::mcp) use self::callpoints::recent;
 use crate::{app::App, catalogue::Catalogue};
 
 /// Reads a resource: its app, its whole address and the part that a template leaves open.
-pub(crate) type Read =
+pub(crate) type ReadResource =
     for<'a> fn(&'a App, &'a str, &'a str) -> BoxFuture<'a, Result<ResourceContents, Failure>>;
 
 pub(crate) struct Resource {
@@ -32,7 +32,7 @@ pub(crate) struct Resource {
     pub(crate) topic: Topic,
     /// Whether an event of the topic really changes the resource that `part` names.
     pub(crate) concerns: fn(event: &Event, part: &str) -> bool,
-    pub(crate) read: Read,
+    pub(crate) read: ReadResource,
     /// What the part may be, for completion.
     pub(crate) parts: fn(app: &App) -> Vec<String>,
 }
@@ -112,8 +112,23 @@ pub(super) fn find<'u>(app: &App, uri: &'u str) -> Result<(&'static Resource, &'
 
 pub(super) async fn read(app: &App, uri: &str) -> Result<Vec<ResourceContents>, Failure> {
     let (resource, part) = find(app, uri)?;
-    let contents = (resource.read)(app, uri, part).await?;
+    let contents = without_secrets(app, (resource.read)(app, uri, part).await?);
     Ok(vec![contents.with_mime_type(resource.mime)])
+}
+
+/// As the answers of tools are: a model reads it.
+fn without_secrets(app: &App, mut contents: ResourceContents) -> ResourceContents {
+    if let ResourceContents::TextResourceContents { text, .. } = &mut contents {
+        let secrets = app.engine.secrets();
+        match serde_json::from_str(text) {
+            Ok(mut json) => {
+                secrets.json(&mut json);
+                *text = json.to_string();
+            }
+            Err(_) => *text = secrets.text(text).into_owned(),
+        }
+    }
+    contents
 }
 
 /// Whether `uri` reads differently after `event`.

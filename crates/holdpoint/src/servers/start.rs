@@ -30,7 +30,7 @@ pub(crate) async fn find_or_start(here: &Path, idle: Duration) -> anyhow::Result
         return Ok(server.clone());
     }
     let folder = home::servers().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
-    fs::create_dir_all(&folder).map_err(|error| {
+    home::make(&folder).map_err(|error| {
         let folder = folder.display();
         anyhow!(
             "cannot make `{folder}`: {error}\nhint: set HOLDPOINT_HOME to a folder you can write to"
@@ -51,7 +51,7 @@ pub(crate) async fn find_or_start(here: &Path, idle: Duration) -> anyhow::Result
 
 async fn start(project: &Path, idle: Duration, log: &Path) -> anyhow::Result<Server> {
     let exe = std::env::current_exe().context("this executable cannot be located")?;
-    let written = File::create(log).with_context(|| format!("cannot write `{}`", log.display()))?;
+    let written = home::fresh(log).with_context(|| format!("cannot write `{}`", log.display()))?;
     let mut child = Command::new(exe)
         .args(["serve", "--detached", "--end-idle", &idle.as_secs_f64().to_string()])
         .current_dir(project)

@@ -1,13 +1,14 @@
 //! What a tool gives back, and the one envelope around it for whoever is not known to be an agent:
 //! `{ok, type, text, data | error, meta: {requestId, timestamp, duration, seq}}`.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use holdpoint_engine::{
     budget::{self, Budget},
     failure::{Code, Failure},
     ids::Seq,
     limits,
+    secrets::Secrets,
 };
 use jiff::Timestamp;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
@@ -139,6 +140,43 @@ fn noted(mut object: Map<String, Value>, note: String) -> Value {
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
         Reply::Answer(answer)
+    }
+}
+
+/// The last thing before it goes out: whatever a tool said, a model does not read a secret.
+pub(super) fn without_secrets(
+    secrets: &Secrets,
+    result: Result<Reply, Failure>,
+) -> Result<Reply, Failure> {
+    let clean = |text: &mut Cow<'static, str>| {
+        if let Cow::Owned(clean) = secrets.text(text) {
+            *text = Cow::Owned(clean);
+        }
+    };
+    match result {
+        Ok(Reply::Answer(mut answer)) => {
+            if let Cow::Owned(clean) = secrets.text(&answer.text) {
+                answer.text = clean;
+            }
+            secrets.json(&mut answer.data);
+            Ok(Reply::Answer(answer))
+        }
+        Ok(Reply::Json(mut data)) => {
+            secrets.json(&mut data);
+            Ok(Reply::Json(data))
+        }
+        Ok(Reply::Refused(mut data)) => {
+            secrets.json(&mut data);
+            Ok(Reply::Refused(data))
+        }
+        // What somebody else's server gave is passed on as it came.
+        Ok(Reply::Raw(raw)) => Ok(Reply::Raw(raw)),
+        Err(mut failure) => {
+            clean(&mut failure.message);
+            failure.hint.iter_mut().for_each(clean);
+            failure.details.iter_mut().for_each(|details| secrets.json(details));
+            Err(failure)
+        }
     }
 }
 

@@ -6,12 +6,15 @@
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use holdpoint_engine::failure::Failure;
+use holdpoint_engine::{adapter, failure::Failure};
 use rmcp::model::{JsonObject, Tool as McpTool};
 
-use super::{Call, Dialect, Effect, Family, Reply, Tool, params, schema, schema_of};
+use super::{AnswerForm, Call, Effect, Family, Reply, Tool, params, schema, schema_of};
 
-pub(crate) type Running = BoxFuture<'static, Result<Reply, Failure>>;
+pub(crate) type RunFuture = BoxFuture<'static, Result<Reply, Failure>>;
+
+/// Where one of ours names the languages that there are.
+const LANGUAGES: &str = "{languages}";
 
 /// Whose our own are, for the person who reads that two tools share a name.
 const OURS: &str = "Holdpoint itself";
@@ -19,11 +22,11 @@ const OURS: &str = "Holdpoint itself";
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(super) name: Cow<'static, str>,
-    pub(crate) about: Cow<'static, str>,
+    about: Cow<'static, str>,
     pub(crate) title: Cow<'static, str>,
     pub(crate) effect: Effect,
     pub(crate) family: Cow<'static, Family>,
-    pub(super) dialect: Dialect,
+    pub(super) form: AnswerForm,
     /// Parameters of which `null` is a value like any other.
     pub(super) nulls: &'static [&'static str],
     rare: &'static [&'static str],
@@ -40,12 +43,12 @@ pub(crate) struct Entry {
 #[derive(Clone)]
 pub(super) enum Made {
     /// A type of ours: the schema has its names, the type checks their values.
-    Type { schema: fn() -> JsonObject, run: fn(Call, JsonObject) -> Running },
+    Type { schema: fn() -> JsonObject, run: fn(Call, JsonObject) -> RunFuture },
     /// As it describes itself; its schema checks everything.
-    Described { tool: Arc<McpTool>, run: Run },
+    Described { tool: Arc<McpTool>, run: RunTool },
 }
 
-pub(crate) type Run = Arc<dyn Fn(Call, JsonObject) -> Running + Send + Sync>;
+pub(crate) type RunTool = Arc<dyn Fn(Call, JsonObject) -> RunFuture + Send + Sync>;
 
 /// A tool that is no type of ours.
 pub(crate) struct Described {
@@ -58,7 +61,7 @@ pub(crate) struct Described {
     pub(crate) origin: String,
     /// The deadline when the call does not say.
     pub(crate) timeout: Duration,
-    pub(crate) run: Run,
+    pub(crate) run: RunTool,
 }
 
 pub(crate) const fn entry<T: Tool>() -> Entry {
@@ -68,7 +71,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         title: Cow::Borrowed(T::TITLE),
         effect: T::EFFECT,
         family: Cow::Borrowed(T::FAMILY),
-        dialect: T::DIALECT,
+        form: T::FORM,
         nulls: T::NULLS,
         rare: T::RARE,
         old_names: T::OLD_NAMES,
@@ -80,7 +83,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
     }
 }
 
-fn run<T: Tool>(call: Call, arguments: JsonObject) -> Running {
+fn run<T: Tool>(call: Call, arguments: JsonObject) -> RunFuture {
     Box::pin(async move {
         let params = params::parse::<T::Params>(T::NAME, arguments)?;
         if T::FAMILY.about_programs {
@@ -100,7 +103,7 @@ impl From<Described> for Entry {
             about: tool.description.clone().unwrap_or_default(),
             title: tool.title.clone().unwrap_or_default().into(),
             effect: if reads == Some(true) { Effect::Reads } else { Effect::Runs },
-            dialect: family.dialect,
+            form: family.form,
             family: Cow::Owned(family),
             nulls: &[],
             rare: &[],
@@ -139,18 +142,18 @@ impl Entry {
 
     /// Whether a call with these parameters is answered in JSON, failures too.
     pub(super) fn speaks_json_with(&self, arguments: &JsonObject) -> bool {
-        self.dialect.is_json(arguments)
+        self.form.is_json(arguments)
     }
 
     /// Whether it answers in JSON, whatever the call.
     pub(crate) fn speaks_json(&self) -> bool {
-        self.dialect == Dialect::Json
+        self.form == AnswerForm::Json
     }
 
     /// Whether this family answers in JSON to a name that none of it has.
     pub(crate) fn speaks_json_for(&self, unknown: &str) -> bool {
         let rest = unknown.strip_prefix(self.family.name.as_ref());
-        self.dialect == Dialect::Json && rest.is_some_and(|rest| rest.starts_with('_'))
+        self.form == AnswerForm::Json && rest.is_some_and(|rest| rest.starts_with('_'))
     }
 
     /// Whether it is as somebody else describes it, to the last word.
@@ -172,15 +175,25 @@ impl Entry {
         schema
     }
 
+    /// What it says of itself. One of ours that says which languages there are names those there are.
+    pub(crate) fn about(&self) -> Cow<'static, str> {
+        match &self.about {
+            Cow::Borrowed(about) if about.contains(LANGUAGES) => {
+                Cow::Owned(about.replace(LANGUAGES, &adapter::called()))
+            }
+            about => about.clone(),
+        }
+    }
+
     /// The tool as clients see it, for a checked schema of its own.
     pub(crate) fn describe(&self, schema: &JsonObject, size: Size) -> McpTool {
         if let Made::Described { tool, .. } = &self.made {
             return tool.as_ref().clone();
         }
-        let about = match (&self.about, size) {
-            (about, Size::Whole) => about.clone(),
+        let about = match (self.about(), size) {
+            (about, Size::Whole) => about,
             (Cow::Borrowed(about), Size::Slim) => Cow::Borrowed(first_sentence(about)),
-            (Cow::Owned(about), Size::Slim) => Cow::Owned(first_sentence(about).to_owned()),
+            (Cow::Owned(about), Size::Slim) => Cow::Owned(first_sentence(&about).to_owned()),
         };
         let tool = McpTool::new(self.key(), about, schema::published(schema, size))
             .with_annotations(self.effect.annotations());
@@ -190,7 +203,7 @@ impl Entry {
         }
     }
 
-    pub(super) fn run(&self, call: Call, arguments: JsonObject) -> Running {
+    pub(super) fn run(&self, call: Call, arguments: JsonObject) -> RunFuture {
         match &self.made {
             Made::Type { run, .. } => run(call, arguments),
             Made::Described { run, .. } => run(call, arguments),

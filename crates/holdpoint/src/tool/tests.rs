@@ -48,9 +48,9 @@ struct Who {
 }
 
 const PUPPET: Family =
-    Family { name: Cow::Borrowed("puppet"), dialect: Dialect::Words, about_programs: false };
+    Family { name: Cow::Borrowed("puppet"), form: AnswerForm::Words, about_programs: false };
 const PUPPET_IN_JSON: Family =
-    Family { name: Cow::Borrowed("puppet"), dialect: Dialect::Json, about_programs: false };
+    Family { name: Cow::Borrowed("puppet"), form: AnswerForm::Json, about_programs: false };
 
 static DROPPED: AtomicBool = AtomicBool::new(false);
 
@@ -171,6 +171,7 @@ impl Stage {
                 None,
                 crate::mcp::Structured::Auto,
                 Some(std::path::Path::new(":memory:")),
+                holdpoint_engine::secrets::Secrets::default(),
             ),
             cancel: CancellationToken::new(),
         }

@@ -11,7 +11,7 @@ pub(crate) mod wait;
 
 use std::borrow::Cow;
 
-use crate::tool::{Dialect, Family};
+use crate::tool::{AnswerForm, Family};
 
 pub(crate) const FAMILY: Family =
-    Family { name: Cow::Borrowed("breakpoint"), dialect: Dialect::Words, about_programs: true };
+    Family { name: Cow::Borrowed("breakpoint"), form: AnswerForm::Words, about_programs: true };

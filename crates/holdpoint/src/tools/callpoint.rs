@@ -24,12 +24,12 @@ use holdpoint_engine::{
 use serde_json::{Value, json};
 
 use crate::{
-    tool::{Dialect, Family, Reply, nearest},
+    tool::{AnswerForm, Family, Reply, nearest},
     view::refused::{self, Refusal},
 };
 
 pub(crate) const FAMILY: Family =
-    Family { name: Cow::Borrowed("breakpoint"), dialect: Dialect::Json, about_programs: true };
+    Family { name: Cow::Borrowed("breakpoint"), form: AnswerForm::Json, about_programs: true };
 
 /// The behaviors after a call.
 const AFTER: &str = "stop, go, exception, stop_exception or yield";

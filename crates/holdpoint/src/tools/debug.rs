@@ -26,7 +26,7 @@ pub(crate) mod what;
 
 use std::borrow::Cow;
 
-use crate::tool::{Dialect, Family};
+use crate::tool::{AnswerForm, Family};
 
 pub(crate) const FAMILY: Family =
-    Family { name: Cow::Borrowed("debug"), dialect: Dialect::Words, about_programs: true };
+    Family { name: Cow::Borrowed("debug"), form: AnswerForm::Words, about_programs: true };

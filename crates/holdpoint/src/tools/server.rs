@@ -4,7 +4,7 @@ pub(crate) mod status;
 
 use std::borrow::Cow;
 
-use crate::tool::{Dialect, Family};
+use crate::tool::{AnswerForm, Family};
 
 pub(crate) const FAMILY: Family =
-    Family { name: Cow::Borrowed("server"), dialect: Dialect::Words, about_programs: false };
+    Family { name: Cow::Borrowed("server"), form: AnswerForm::Words, about_programs: false };

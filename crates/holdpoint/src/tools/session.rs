@@ -17,13 +17,13 @@ use crate::{
 pub(crate) struct Chosen(pub(crate) Arc<Session>);
 
 /// A session that stood still when the tool began, and its process.
-pub(crate) struct Stopped {
+pub(crate) struct StoppedSession {
     pub(crate) session: Arc<Session>,
     pub(crate) shown: Arc<Shown>,
     pub(crate) backend: Backend,
 }
 
-impl Stopped {
+impl StoppedSession {
     /// What was read is of this stop; where the program ran on meanwhile, that is what there is to say.
     pub(crate) fn of_this_stop<T>(&self, read: Result<T, Failure>) -> Result<T, Failure> {
         let view = self.session.view();
@@ -77,12 +77,12 @@ impl Scope for Chosen {
     }
 }
 
-impl Scope for Stopped {
+impl Scope for StoppedSession {
     const TAKES_SESSION: bool = true;
 
     async fn enter(call: &Call) -> Result<Self, Failure> {
         let Chosen(session) = Chosen::enter(call).await?;
         let (shown, backend) = session.standing().await?;
-        Ok(Stopped { session, shown, backend })
+        Ok(StoppedSession { session, shown, backend })
     }
 }

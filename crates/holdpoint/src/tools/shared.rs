@@ -67,8 +67,8 @@ macro_rules! params {
 
         impl $name {
             /// Where.
-            pub(crate) fn given(&self) -> $crate::tools::breakpoint::place::Given<'_> {
-                $crate::tools::breakpoint::place::Given {
+            pub(crate) fn given(&self) -> $crate::tools::breakpoint::place::GivenPlace<'_> {
+                $crate::tools::breakpoint::place::GivenPlace {
                     file: self.file.as_deref(),
                     line: self.line,
                     text: self.r#match.as_deref(),

@@ -5,7 +5,7 @@ pub(crate) mod query;
 
 use std::borrow::Cow;
 
-use crate::tool::{Dialect, Family};
+use crate::tool::{AnswerForm, Family};
 
 pub(crate) const FAMILY: Family =
-    Family { name: Cow::Borrowed("timeline"), dialect: Dialect::Words, about_programs: false };
+    Family { name: Cow::Borrowed("timeline"), form: AnswerForm::Words, about_programs: false };

@@ -5,7 +5,7 @@ pub(crate) mod set;
 
 use std::borrow::Cow;
 
-use crate::tool::{Dialect, Family};
+use crate::tool::{AnswerForm, Family};
 
 pub(crate) const FAMILY: Family =
-    Family { name: Cow::Borrowed("tracepoint"), dialect: Dialect::Words, about_programs: true };
+    Family { name: Cow::Borrowed("tracepoint"), form: AnswerForm::Words, about_programs: true };

@@ -1,7 +1,7 @@
 //! Calls as an agent sees them: what it decides by, and the beginnings of CIDs to look further with. The
 //! whole is there for `full: true`, and over REST.
 
-use holdpoint_engine::{budget::Budget, limits};
+use holdpoint_engine::{budget::Budget, limits, secrets::Secrets};
 use serde_json::{Map, Value, json};
 
 use super::points::{Functions, Points};
@@ -27,13 +27,21 @@ pub(crate) async fn functions(app: &App) -> Value {
 /// The paused calls in short: `breakpoint_list_paused`, `breakpoint://paused`.
 pub(crate) async fn paused(app: &App, budget: Option<Budget>) -> Value {
     let all = app.engine.callpoints().await.paused();
-    listed(all.iter().map(|it| pause(&super::pause(it))), all.len(), budget)
+    let secrets = app.engine.secrets();
+    listed(all.iter().map(|it| pause(&without(secrets, super::pause(it)))), all.len(), budget)
 }
 
 /// The same with everything that is known of them.
 pub(crate) async fn paused_whole(app: &App, budget: Option<Budget>) -> Value {
     let all = app.engine.callpoints().await.paused();
-    listed(all.iter().map(super::pause), all.len(), budget)
+    let secrets = app.engine.secrets();
+    listed(all.iter().map(|it| without(secrets, super::pause(it))), all.len(), budget)
+}
+
+/// A call without what its signature says is secret. While its parameters' names are there: in short they are not.
+pub(crate) fn without(secrets: &Secrets, mut call: Value) -> Value {
+    secrets.call(&mut call);
+    call
 }
 
 fn listed(all: impl Iterator<Item = Value>, total: usize, budget: Option<Budget>) -> Value {

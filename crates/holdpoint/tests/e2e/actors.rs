@@ -30,6 +30,12 @@ fn a_callpoint_and_a_decision_name_the_client_the_person_or_the_app() {
     wire.ok("/api/breakpoints/f/after_behavior", json!({ "behavior": "go" }));
     // As existing clients register their own functions.
     wire.ok("/api/breakpoints", json!({ "function_name": "g", "timestamp": now() }));
+    // Whoever says who they are is believed.
+    wire.ok("/api/breakpoints", json!({ "function_name": "h", "by": "app" }));
+    wire.ok(
+        "/api/breakpoints",
+        json!({ "function_name": "i", "timestamp": now(), "by": "person" }),
+    );
     let answer = agent.call("timeline_query", json!({ "kinds": ["callpoint_changed"] }));
     let data = &answer["structuredContent"]["data"];
     let client = data["events"][0]["data"]["by"].clone();
@@ -39,6 +45,8 @@ fn a_callpoint_and_a_decision_name_the_client_the_person_or_the_app() {
         (json!("f"), client.clone()),
         (json!("f"), json!({ "kind": "person" })),
         (json!("g"), json!({ "kind": "app" })),
+        (json!("h"), json!({ "kind": "app" })),
+        (json!("i"), json!({ "kind": "person" })),
     ];
     assert_eq!(changed, expected);
     // A decision, by both doors; the notification names whoever made it.

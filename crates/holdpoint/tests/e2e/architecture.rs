@@ -2,7 +2,7 @@
 //! What no program can tell (facts go up by the log, answers report what was observed) is read by people.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -119,6 +119,15 @@ fn every_queue_and_every_wait_has_a_named_bound() {
     });
 }
 
+/// What a language's debugger and runners of tests are called and say stands in its adapter's room.
+#[test]
+fn the_binary_knows_no_language() {
+    let words = ["pytest", "unittest", "debugpy", "pydevd", "jest", "mocha", "node_modules"];
+    none("facts of a language in the binary", |place, line| {
+        place.starts_with("crates/holdpoint/") && words.iter().any(|it| line.contains(it))
+    });
+}
+
 /// Held by whoever awaits or aborts it; or the comment above says by what it ends.
 #[test]
 fn every_task_has_an_owner_or_says_how_it_ends() {
@@ -159,6 +168,75 @@ fn stdout_has_one_door() {
     });
 }
 
+/// Names of types that two files may share, and why a reader is not misled.
+const SHARED: &[(&str, &str)] = &[
+    ("Params", "each tool's own, said with the tool"),
+    ("Requester", "what asks a debugger, one per protocol"),
+    ("Inbox", "what a debugger says by itself, one per protocol"),
+    ("Incoming", "one thing of an inbox, one per protocol"),
+    ("Setup", "how a backend is opened, one per protocol"),
+    ("Limits", "the bounds of a library that takes them from its caller"),
+    ("Value", "what a variable holds, and what a pickle does: a value, read in two ways"),
+    ("Call", "of a tool at the boundary, of an app in the engine: each contract's word"),
+    ("Scope", "of variables, as debuggers say; of a tool, its precondition"),
+    ("Place", "where a breakpoint is, and one of the server's `Places`"),
+];
+
+/// The types of one file that others can see: name, and whether other crates can.
+fn types(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    text.lines().filter_map(|line| {
+        let (before, rest) = line.split_once(' ')?;
+        let is_public = before == "pub";
+        let rest = match before {
+            "pub" | "pub(crate)" => rest,
+            "pub(in" => rest.split_once(' ')?.1,
+            _ => return None,
+        };
+        let (what, rest) = rest.split_once(' ')?;
+        let name = rest.split(|it: char| !it.is_alphanumeric()).next()?;
+        ["struct", "enum", "trait", "type"].contains(&what).then_some((name, is_public))
+    })
+}
+
+/// The type that gives a tool or a command its name: its path says which.
+fn is_own_name(place: &str, name: &str) -> bool {
+    let stem = place.rsplit('/').next().unwrap().trim_end_matches(".rs").replace('_', "");
+    ["/src/tools/", "/src/cmd/"].iter().any(|it| place.contains(it)) && stem == name.to_lowercase()
+}
+
+/// The words of a debuggers' protocol are the protocol's.
+fn is_protocol(place: &str) -> bool {
+    ["dap/src/types", "cdp/src/types", "dap/src/event.rs", "dap/src/request.rs"]
+        .iter()
+        .any(|it| place.starts_with(&format!("crates/{it}")))
+}
+
+/// One word, one thing: a name that more than one file can say is defined in one place.
+#[test]
+fn a_type_s_name_is_defined_once() {
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (place, text) in sources() {
+        let of = place.split('/').nth(1).unwrap();
+        let is_leaf = !["engine", "holdpoint"].contains(&of);
+        for (name, is_public) in types(&text) {
+            if is_own_name(&place, name) || is_protocol(&place) {
+                continue;
+            }
+            // What a library keeps to itself meets nobody else's.
+            let key = if is_leaf && !is_public { format!("{of}::{name}") } else { name.to_owned() };
+            places.entry(key).or_default().insert(place.clone());
+        }
+    }
+    assert!(places.len() > 300, "{} types", places.len());
+    let is_shared = |name: &str| SHARED.iter().any(|(shared, _)| *shared == name);
+    let twice: Vec<_> =
+        places.iter().filter(|(name, it)| it.len() > 1 && !is_shared(name)).collect();
+    assert!(twice.is_empty(), "one name, several types:\n{twice:#?}");
+    for (name, _) in SHARED {
+        assert!(places.get(*name).is_some_and(|it| it.len() > 1), "`{name}` is no exception");
+    }
+}
+
 /// `session/{state,actor}.rs` is two files.
 fn expanded(path: &str) -> Vec<String> {
     let Some((before, rest)) = path.split_once('{') else { return vec![path.to_owned()] };
@@ -171,7 +249,7 @@ fn every_file_that_the_map_names_is_there() {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let map = text.split("```").nth(1).unwrap();
     let mut folder = root();
-    let mut missing = Vec::new();
+    let (mut seen, mut missing) = (0, Vec::new());
     for line in map.lines().filter(|it| !it.trim().is_empty()) {
         let is_base = !line.starts_with(' ');
         let (names, _) = line.trim_start().split_once("  ").unwrap_or((line.trim(), ""));
@@ -185,10 +263,12 @@ fn every_file_that_the_map_names_is_there() {
         }
         let base = if is_base { root() } else { folder.clone() };
         for name in names.split(' ').flat_map(expanded).filter(|it| it.contains(['.', '/'])) {
+            seen += 1;
             if !base.join(&name).exists() {
                 missing.push(format!("{name} in `{line}`"));
             }
         }
     }
     assert!(missing.is_empty(), "not there:\n{}", missing.join("\n"));
+    assert!(seen > 80, "only {seen} names were understood");
 }

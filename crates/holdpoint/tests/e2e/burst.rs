@@ -194,7 +194,8 @@ fn the_program_exits_in_the_middle() {
         said.ended(json!({ "code": 3 }));
         let hits = stage.all_heard(HIT);
         let (_, told) = accounted(&hits, &[]);
-        assert!(told <= 3_000, "{told}");
+        // What was under way when it left may be lost, and no more than that.
+        assert!((1_000..=3_000).contains(&told), "{told}");
         assert_eq!(hits.len() as u64, told, "from the first on");
         assert!(on_timeline(&mut stage, None).into_iter().eq(1..=told));
         stage.all_hear("notifications/debug/session_state", &|state| state["new"] == "ended");
@@ -239,7 +240,10 @@ fn the_server_is_told_to_stop_in_the_middle() {
             let (hits, gaps) = (client.take(HIT), client.take(GAP));
             accounted(&hits, &gaps).1
         };
-        let told = heard(&mut stage.sse).max(heard(&mut stage.http));
+        let (by_sse, by_http) = (heard(&mut stage.sse), heard(&mut stage.http));
+        assert!(by_sse > 0 && by_http > 0, "{by_sse} by SSE, {by_http} by HTTP");
+        // The client by stdio heard of this many before the server was told to stop.
+        let told = by_sse.max(by_http).max(1_000);
         let run = until("the earlier run", || {
             let said = stage.debug.ok("timeline_query", json!({ "since": 0 }));
             said.data["earlier_runs"][0].as_i64()

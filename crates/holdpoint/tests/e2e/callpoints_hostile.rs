@@ -5,7 +5,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
-    net::TcpStream,
+    net::{Shutdown, TcpStream},
     thread,
     time::{Duration, Instant},
 };
@@ -456,9 +456,16 @@ fn requests_that_break_off_change_nothing() {
             body.get(..cut).unwrap()
         )
         .unwrap();
+        // Whatever it makes of it, it has made when it closes its end.
+        stream.shutdown(Shutdown::Write).unwrap();
+        stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(!answer.contains("call_id"), "{answer}");
     }
     assert_eq!(wire.get("/api/calls/in-flight")["total_count"], 0);
     assert_eq!(wire.start("f", &[json!(1)])["action"], "continue");
+    assert_eq!(wire.get("/api/calls/in-flight")["total_count"], 1);
 }
 
 /// A body that does not come to its end is waited for as long as the limit says, on either thread.
@@ -553,7 +560,9 @@ fn connections_without_end_leave_room_for_the_next() {
     let mut answer = [0; 4096];
     assert!(open.first_mut().unwrap().read(&mut answer).is_ok_and(|length| length == 0));
     let last = open.last_mut().unwrap();
-    last.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap_or_default();
+    last.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let length = last.read(&mut answer).unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 200 "), "{:?}", &answer[..length]);
     drop(open);
     wire.call("f", &[json!(3)], &json!(4));
     assert_eq!(wire.get("/api/calls?function_name=f")["total_count"], 2);

@@ -105,7 +105,10 @@ fn every_option_can_be_set_in_every_layer() {
         ("structured", "\"never\"", "never"),
         ("tool_timeout", "7", "7"),
         ("allow_origin", "[\"https://a.example\"]", "https://a.example"),
+        ("allow_user", "[\"www-data\"]", "www-data"),
+        ("share_with_users", "true", "true"),
         ("token", "\"secret\"", "secret"),
+        ("token_file", "\"/tmp/token\"", "/tmp/token"),
         ("log_level", "\"debug\"", "debug"),
         ("url", "\"http://127.0.0.1:9\"", "http://127.0.0.1:9"),
     ];
@@ -194,6 +197,9 @@ fn a_repository_opens_no_door() {
         "db = \"kept.db\"",
         "dap_log = \"../.bashrc\"",
         "url = \"http://evil.example\"",
+        "allow_user = \"www-data\"",
+        "share_with_users = true",
+        "token_file = \"token\"",
     ] {
         let place = Place::new().cloned(option);
         let (key, _) = option.split_once(' ').unwrap();

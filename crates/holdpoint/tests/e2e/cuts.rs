@@ -66,6 +66,15 @@ fn questions(file: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Whose answers are short here, or of which the contract of calls says that they are whole.
+const WHOLE: &[&str] = &[
+    "debug_diff",
+    "debug_status",
+    "server_status",
+    "breakpoint_list_breakpoints",
+    "breakpoint_list_functions",
+];
+
 /// Words by which an answer says that it is not all.
 fn says_so(text: &str) -> bool {
     let marks = [" more", "hits shown", "left out", "…", "(cut", "more with", "\"left_out\""];
@@ -103,6 +112,7 @@ fn what_a_small_budget_leaves_out_is_named() {
     let file = folder.path().canonicalize().unwrap().join("much.py");
     std::fs::write(&file, PROGRAM).unwrap();
     stage(&mut debug, &file);
+    let mut whole_answers = Vec::new();
     for (tool, arguments) in questions(file.to_str().unwrap()) {
         let mut ask = |tokens: usize| {
             let mut arguments = arguments.clone();
@@ -112,10 +122,12 @@ fn what_a_small_budget_leaves_out_is_named() {
             result["content"][0]["text"].as_str().unwrap().to_owned()
         };
         let whole = ask(50_000);
+        let mut was_cut = false;
         for tokens in [1, 30, 150, 600] {
             let text = ask(tokens);
             let cost = serde_json::to_string(&text).unwrap().len();
             let is_less = text.len() + 40 < whole.len();
+            was_cut |= is_less;
             assert!(!is_less || says_so(&text), "{tool} {arguments} in {tokens} tokens: {text}");
             // What was asked for is kept to, but for the first line and the closing words.
             // The contract of the tools about calls says what all is in their JSON.
@@ -124,6 +136,9 @@ fn what_a_small_budget_leaves_out_is_named() {
                 is_json || cost < tokens * 18 / 5 + 2_600,
                 "{tool} in {tokens} tokens: {cost}\n{text}"
             );
+        }
+        if !was_cut {
+            whole_answers.push(tool);
         }
         let mut usual = arguments.clone();
         usual.as_object_mut().unwrap().remove("budget_tokens");
@@ -136,4 +151,6 @@ fn what_a_small_budget_leaves_out_is_named() {
         let is_less = text.len() + 40 < whole.len();
         assert!(!is_less || says_so(text), "{tool} {arguments}: {text}");
     }
+    // Every other question was one about cutting.
+    assert_eq!(whole_answers, WHOLE);
 }

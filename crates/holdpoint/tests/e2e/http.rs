@@ -94,8 +94,10 @@ fn a_rebound_name_or_a_foreign_page_gets_403_on_every_route() {
         assert_eq!(foreign.status, 403, "{method} {path}");
         assert_eq!(foreign.header("access-control-allow-origin"), None, "{method} {path}");
     }
-    for origin in ["https://ok.example", "http://localhost:3000"] {
-        let trusted = get(port, "/healthz").header("Origin", origin).send();
+    for (origin, path) in
+        [("https://ok.example", "/healthz"), ("http://localhost:3000", "/api/functions")]
+    {
+        let trusted = get(port, path).header("Origin", origin).send();
         assert_eq!(trusted.status, 200);
         assert_eq!(trusted.header("access-control-allow-origin"), Some(origin));
     }

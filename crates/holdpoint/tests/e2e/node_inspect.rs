@@ -1,5 +1,17 @@
 //! Node, looking: values, scopes, stacks, and evaluation in a stopped program.
 
+use std::{sync::Arc, time::Duration};
+
+use holdpoint_engine::{
+    backend::{Backend, FrameId, Handle, Slice, Step},
+    failure::{Code, Failure},
+    ids::Epoch,
+    inspect,
+    launch::Launch,
+    log::Log,
+    session::{Outcome, Session, Shown},
+    sessions::Sessions,
+};
 use holdpoint_testkit::{
     debug::{Debug, fixture, line},
     node, until,
@@ -359,4 +371,74 @@ fn a_probe_that_runs_too_long_is_ended() {
     let said = debug.fails("debug_probe", debug.with_program(&file, more));
     said.has(&["[E_TIMEOUT]", "was not reached in time", "spinning", "hint:"]);
     debug.nothing_is_left();
+}
+
+async fn stop(session: &Session, after: Epoch) -> Arc<Shown> {
+    match session.wait(after, Duration::from_secs(20)).await {
+        Outcome::Stopped(shown) => shown,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A frame of a stop, and what is in one of its variables.
+async fn handles(backend: &Backend, shown: &Shown) -> (FrameId, Handle) {
+    let frame = shown.stack.frames[0].id.clone();
+    let locals = inspect::locals(backend, &frame).await.unwrap();
+    let held = locals.iter().find(|it| it.name == "box").unwrap();
+    (frame, held.value.children.clone().unwrap())
+}
+
+/// Everything that can be asked with them is refused, and says why.
+async fn are_refused(backend: &Backend, (frame, handle): &(FrameId, Handle)) {
+    let some = Slice { start: 0, count: 10 };
+    let earlier = |failure: Option<Failure>| {
+        let failure = failure.unwrap();
+        assert_eq!(failure.code, Code::NotStopped, "{failure:?}");
+        assert_eq!(failure.message, "that is of an earlier stop");
+    };
+    earlier(backend.children(handle, some).await.err());
+    earlier(backend.scopes(frame).await.err());
+    earlier(backend.evaluate(Some(frame), "box", Duration::from_secs(5)).await.err());
+    earlier(backend.assign(handle, "a", "1").await.err());
+}
+
+/// Tools name frames and values by the stop that they show; below them handles do, on Node as on Python.
+#[test]
+fn what_was_got_at_an_earlier_stop_is_refused() {
+    let folder = node::Folder::default();
+    let program = folder.write(
+        "box.js",
+        "const box = { a: [1] };\nlet b = 2;\nb += 1;\nsetInterval(() => {}, 1000);\n",
+    );
+    let home = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let sessions = Sessions::new(Arc::new(Log::default()), BIN.into(), home.path().to_owned());
+        let launch = Launch {
+            program: Some(program),
+            cwd: folder.path(),
+            stop_on_entry: true,
+            ..Launch::default()
+        };
+        let (progress, _told) = tokio::sync::mpsc::channel(8);
+        let session = sessions.launch(launch, progress).await.unwrap();
+        let mut shown = stop(&session, Epoch::default()).await;
+        let mut earlier = None;
+        for _ in 0..2 {
+            session.step(None, Step::Over).await.unwrap();
+            shown = stop(&session, shown.stop.epoch).await;
+            let backend = session.backend(shown.stop.thread.target).unwrap();
+            let now = handles(&backend, &shown).await;
+            let parts = backend.children(&now.1, Slice { start: 0, count: 10 }).await.unwrap();
+            assert!(parts.iter().any(|it| it.name == "a"), "{parts:?}");
+            if let Some(earlier) = &earlier {
+                are_refused(&backend, earlier).await;
+            }
+            earlier = Some(now);
+        }
+        let backend = session.backend(shown.stop.thread.target).unwrap();
+        session.resume().await.unwrap();
+        are_refused(&backend, &earlier.unwrap()).await;
+        session.stop().await;
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use holdpoint_testkit::debug::{Debug, fixture, line, python};
+use holdpoint_testkit::debug::{Debug, fixture, line, program, python};
 use serde_json::json;
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
@@ -256,15 +256,38 @@ fn a_breakpoint_in_a_thread_reports_that_thread() {
 
 #[test]
 fn a_step_stays_in_its_thread() {
+    let text = "\
+import threading
+
+def work(number):
+    seen = number  # BP: first
+    seen += 1
+    seen += 1
+    seen += 1
+
+workers = [threading.Thread(target=work, args=(n,)) for n in (3, 4)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+print('joined')
+";
+    let (_folder, file) = program(text);
+    let at = line(&file, "first");
     let mut debug = start();
-    let first = debug.run_to("threads.py", &["worker"]);
+    let points = json!([{ "file": file, "line": at }]);
+    let first = debug.launch(&file, json!({ "breakpoints": points, "stop_on_entry": false }));
+    first.stands("breakpoint", at);
+    let (thread, number) = (&first.data["stop"]["thread_id"], debug.eval("number"));
     debug.ok("breakpoint_remove", json!({ "id": 1 }));
-    let thread = &first.data["stop"]["thread_id"];
-    debug.eval("other = 5");
-    let step = debug.ok("debug_step", json!({ "timeout_s": 5 }));
-    if step.data["state"] == "stopped" {
+    // The other one passes the same lines meanwhile.
+    for further in 1..=3 {
+        let step = debug.ok("debug_step", json!({}));
+        step.stands("step", at + further);
         assert_eq!(&step.data["stop"]["thread_id"], thread, "{}", step.text);
+        assert_eq!(debug.eval("number"), number);
     }
+    debug.go().ended(json!({ "code": 0 })).has(&["joined"]);
 }
 
 #[test]

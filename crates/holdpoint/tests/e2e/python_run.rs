@@ -303,7 +303,6 @@ fn a_syntax_error_in_the_program_is_shown() {
     let mut debug = start();
     let said = debug.launch(&file, json!({}));
     said.has(&["SyntaxError"]);
-    if said.data["state"] == "stopped" {
-        debug.go().ended(json!({ "code": 1 })).has(&["program.py\", line 2"]);
-    }
+    let said = if said.data["state"] == "stopped" { debug.go() } else { said };
+    said.ended(json!({ "code": 1 })).has(&["program.py\", line 2"]);
 }

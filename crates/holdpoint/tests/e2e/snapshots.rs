@@ -118,6 +118,7 @@ fn added_removed_and_changed_paths_between_two_snapshots() {
         let removed: &[&str] = if node { &[] } else { &["before"] };
         assert_eq!(paths(&said, "removed"), removed);
         let below = stage.diff(json!({ "a": "snap1", "b": "snap2", "path": "order.items" }));
+        assert_eq!(paths(&below, "added"), ["order.items[2]"]);
         assert!(paths(&below, "changed").is_empty(), "{}", below.text);
         let same = stage.diff(json!({ "a": "after", "b": "now" }));
         same.has(&["no differences in"]);

@@ -4,11 +4,15 @@ use std::{
     io::{Read as _, Write as _},
     os::{fd::OwnedFd, unix::net::UnixStream},
     process::Stdio,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
 use holdpoint_testkit::{
-    http,
+    debug, http,
     process::{self, Process},
     rpc::{Rpc, text},
     until,
@@ -89,8 +93,8 @@ fn a_stateless_client_is_told_of_changes_by_listening() {
 /// Bar: every byte of stdout is JSON-RPC, whatever tool is called.
 #[test]
 fn stdout_is_pure_for_every_tool() {
-    let mut rpc = connect();
-    let tools = rpc.request("tools/list", json!({}));
+    let mut debug = debug::python(BIN, env!("CARGO_TARGET_TMPDIR")).start();
+    let tools = debug.rpc.request("tools/list", json!({}));
     let names: Vec<String> = tools["result"]["tools"]
         .as_array()
         .unwrap()
@@ -100,16 +104,17 @@ fn stdout_is_pure_for_every_tool() {
     assert!(names.len() >= 3);
     for name in &names {
         // Once with nothing, once with something wrong: both must stay on the wire.
-        rpc.call(name, json!({}));
-        rpc.call(name, json!({ "no_such_parameter": 1 }));
+        debug.rpc.call(name, json!({}));
+        debug.rpc.call(name, json!({ "no_such_parameter": 1 }));
     }
     // A debugged program prints too, and its own stdout must not become ours.
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("noisy.py");
-    std::fs::write(&program, "import sys\nprint('out')\nprint('err', file=sys.stderr)\n").unwrap();
-    rpc.call("debug_probe", json!({ "program": program, "file": program, "line": 3 }));
-    rpc.call("timeline_note", json!({ "text": "line one\nline two" }));
-    let (status, stderr) = rpc.finish();
+    let (_folder, program) =
+        debug::program("import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n");
+    debug.launch(&program, json!({ "stop_on_entry": false })).ended(json!({ "code": 0 }));
+    debug.ok("debug_output", json!({})).has(&["out", "err"]);
+    debug.ok("timeline_note", json!({ "text": "line one\nline two" }));
+    debug.rpc.close_stdin();
+    let (status, stderr) = debug.rpc.process.end();
     assert!(status.success(), "{stderr}");
     assert_eq!(stderr, "", "an agent shows its user what we write to stderr");
 }
@@ -283,6 +288,9 @@ fn a_client_has_so_many_calls_and_no_more() {
     }
 }
 
+/// More than any pipe and any queue of ours holds.
+const ASKED: u64 = 200_000;
+
 /// A client that asks and never reads must cost us nothing.
 #[test]
 fn a_client_that_does_not_read_is_not_read() {
@@ -290,24 +298,32 @@ fn a_client_that_does_not_read_is_not_read() {
     let mut stdin = process.child().stdin.take().unwrap();
     let _unread = process.child().stdout.take().unwrap();
     let port = process.port();
+    let written = Arc::new(AtomicU64::new(0));
+    let counts = Arc::clone(&written);
     let writer = std::thread::spawn(move || {
         use std::io::Write as _;
         let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": NEWEST_WITH_INITIALIZE, "capabilities": {},
             "clientInfo": { "name": "deaf", "version": "0" } } });
         writeln!(stdin, "{hello}").unwrap();
-        for id in 1..200_000 {
+        for id in 1..=ASKED {
             let line = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
             // The pipe fills up, because nobody reads the other end, and breaks at the end of the test.
             if writeln!(stdin, "{line}").is_err() {
                 return;
             }
+            counts.store(id, Ordering::Relaxed);
         }
     });
-    // Others are served meanwhile.
-    for _ in 0..50 {
-        assert_eq!(http::get(port, "/healthz").send().status, 200);
-    }
+    // Others are served meanwhile; and when nothing more was taken for so long, nothing more is.
+    let taken = until("a pipe that is full", || {
+        let before = written.load(Ordering::Relaxed);
+        for _ in 0..50 {
+            assert_eq!(http::get(port, "/healthz").send().status, 200);
+        }
+        (before > 0 && written.load(Ordering::Relaxed) == before).then_some(before)
+    });
+    assert!(taken < ASKED, "all of {taken} requests were taken");
     let rss = process.rss_kb();
     assert!(rss < 64 * 1024, "{rss} kB for a client that does not read");
     drop(process);

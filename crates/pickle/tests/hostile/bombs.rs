@@ -1,6 +1,6 @@
 //! Pickles that are made to hurt: each is read and shown within bounds, or refused with a reason.
 
-use holdpoint_pickle::{Bound, Fault, FaultKind, Limits, Pickle, Show, write};
+use holdpoint_pickle::{Fault, FaultKind, Limits, OverBound, Pickle, Show, write};
 
 use super::look::{assert_peak, look};
 
@@ -48,7 +48,7 @@ fn a_dict_of_itself_names_the_cycle() {
 fn a_million_levels_are_read_and_counted() {
     let deep = repeat(b"\x80\x04", b"]", 1_000_000, &b"a".repeat(999_999));
     let pickle = Pickle::read(&deep, &Limits::default()).unwrap();
-    assert_eq!(pickle.cut().unwrap().bound, Bound::Nodes);
+    assert_eq!(pickle.cut().unwrap().bound, OverBound::Nodes);
     look(&pickle, 200);
     let wide = Limits { steps_max: 10_000_000, nodes_max: 2_000_000, memo_max: 0 };
     let whole = [deep, b".".to_vec()].concat();
@@ -85,7 +85,7 @@ fn memo_numbers_of_any_size_are_taken_until_there_are_too_many() {
     }
     bytes.push(b'.');
     let pickle = Pickle::read(&bytes, &Limits::default()).unwrap();
-    assert_eq!(pickle.cut().unwrap().bound, Bound::Memo);
+    assert_eq!(pickle.cut().unwrap().bound, OverBound::Memo);
     assert_eq!(show(b"Np99999999999999999999\n.").unwrap_err().kind, FaultKind::BadText);
     assert_eq!(refused(b"h\x05."), FaultKind::NotInMemo(5));
 }
@@ -94,7 +94,7 @@ fn memo_numbers_of_any_size_are_taken_until_there_are_too_many() {
 fn opcodes_that_make_nothing_are_counted_too() {
     for bytes in [repeat(b"N", b"20", 3_000_000, b"."), repeat(b"N", b"(", 3_000_000, b".")] {
         let pickle = Pickle::read(&bytes, &Limits::default()).unwrap();
-        assert_eq!(pickle.cut().unwrap().bound, Bound::Steps);
+        assert_eq!(pickle.cut().unwrap().bound, OverBound::Steps);
         look(&pickle, 200);
     }
     let remembered = repeat(b"N", b"\x94", 3_000_000, b".");

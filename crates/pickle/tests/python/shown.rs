@@ -171,59 +171,71 @@ fn every_value_and_every_pickler_was_seen() {
     assert!(counts.iter().all(|count| *count > 500), "{counts:?}");
 }
 
+/// Of a value of that name: paths, and what is there.
+const INSIDE: &[(&str, &[(&str, &str)])] = &[
+    ("item", &[("name", "'pen'"), (".price", "1.5")]),
+    ("local_item", &[("name", "'pen'"), (".price", "1.5")]),
+    ("dict", &[("['a']", "1"), ("a", "1"), ("[2]", "None"), ("{2}[0]", "3")]),
+    ("list", &[("[1][0]", "2"), ("[-1]", "[2, []]")]),
+    ("slots", &[("b[0]", "2")]),
+    ("stack", &[("[0]", "1"), ("[-1]", "2"), ("label", "'s'")]),
+    ("registry", &[("['a']", "1")]),
+    ("counter", &[("['b']", "1")]),
+    ("deque", &[("[1]", "2"), ("maxlen", "5")]),
+    ("failed", &[("[0]", "'m'"), ("args[1]", "3")]),
+    ("partial", &[("func", "shop.total"), ("[0][0]", "1"), ("tax", "0")]),
+    ("local_point", &[("x", "1"), ("[1]", "2")]),
+    ("bound", &[("__self__.items", "[]")]),
+    ("inner", &[("__closure__[0].cell_contents", "42"), ("x", "None")]),
+    ("add", &[("b", "2"), ("c", "3")]),
+    ("tree", &[("children[0].parent.children[0].children", "[]")]),
+    ("np_objects", &[("data[1]", "1")]),
+    ("local_class", &[("__module__", "'__main__'")]),
+];
+
+/// What was pickled under that name, which must be something.
+#[track_caller]
+fn named(name: &str, is_wanted: impl Fn(&Row) -> bool) -> Vec<&'static Row> {
+    let found: Vec<&Row> = rows().iter().filter(|row| row.name == name && is_wanted(row)).collect();
+    assert!(!found.is_empty(), "nothing is called {name}");
+    found
+}
+
 #[test]
 fn what_is_inside_is_reached_by_path() {
-    for row in rows().iter().filter(|row| row.protocol >= 2) {
-        let pickle = read(row);
-        let paths: &[(&str, &str)] = match row.name.as_str() {
-            "item" | "local_item" => &[("name", "'pen'"), (".price", "1.5")],
-            "dict" => &[("['a']", "1"), ("a", "1"), ("[2]", "None"), ("{2}[0]", "3")],
-            "list" => &[("[1][0]", "2"), ("[-1]", "[2, []]")],
-            "slots" => &[("b[0]", "2")],
-            "stack" => &[("[0]", "1"), ("[-1]", "2"), ("label", "'s'")],
-            "registry" => &[("['a']", "1")],
-            "counter" => &[("['b']", "1")],
-            "deque" => &[("[1]", "2"), ("maxlen", "5")],
-            "failed" => &[("[0]", "'m'"), ("args[1]", "3")],
-            "partial" => &[("func", "shop.total"), ("[0][0]", "1"), ("tax", "0")],
-            "local_point" => &[("x", "1"), ("[1]", "2")],
-            "bound" => &[("__self__.items", "[]")],
-            "inner" => &[("__closure__[0].cell_contents", "42"), ("x", "None")],
-            "add" => &[("b", "2"), ("c", "3")],
-            "tree" => &[("children[0].parent.children[0].children", "[]")],
-            "np_objects" => &[("data[1]", "1")],
-            "local_class" => &[("__module__", "'__main__'")],
-            _ => &[],
-        };
-        for (path, text) in paths {
-            let found = pickle.find(path).map(|at| pickle.render(at, Show::default()));
-            let what = format!("{path} of {} {} {}", row.name, row.maker, row.protocol);
-            assert_eq!(found.as_deref(), Ok(*text), "{what}");
+    for (name, paths) in INSIDE {
+        for row in named(name, |row| row.protocol >= 2) {
+            let pickle = read(row);
+            for (path, text) in *paths {
+                let found = pickle.find(path).map(|at| pickle.render(at, Show::default()));
+                let what = format!("{path} of {} {} {}", row.name, row.maker, row.protocol);
+                assert_eq!(found.as_deref(), Ok(*text), "{what}");
+            }
         }
     }
 }
 
 #[test]
 fn the_class_of_a_value_is_named() {
-    for row in rows().iter().filter(|row| row.protocol == 4) {
-        let class = match row.name.as_str() {
-            "none" => "NoneType",
-            "big" => "int",
-            "item" => "shop.Item",
-            "local_item" => "__main__.LocalItem",
-            "bytearray" => "bytearray",
-            "datetime" => "datetime.datetime",
-            "uuid" => "uuid.UUID",
-            "value_error" => "ValueError",
-            "local_failed" => "__main__.LocalFailed",
-            "np_array" => "numpy.ndarray",
-            "np_scalar" => "numpy.float64",
-            "add" => "types.FunctionType",
-            "local_class" => "type",
-            "counter" => "collections.Counter",
-            _ => continue,
-        };
-        let pickle = read(row);
-        assert_eq!(pickle.class_of(pickle.root()).to_string(), class, "{} {}", row.name, row.maker);
+    for (name, class) in [
+        ("none", "NoneType"),
+        ("big", "int"),
+        ("item", "shop.Item"),
+        ("local_item", "__main__.LocalItem"),
+        ("bytearray", "bytearray"),
+        ("datetime", "datetime.datetime"),
+        ("uuid", "uuid.UUID"),
+        ("value_error", "ValueError"),
+        ("local_failed", "__main__.LocalFailed"),
+        ("np_array", "numpy.ndarray"),
+        ("np_scalar", "numpy.float64"),
+        ("add", "types.FunctionType"),
+        ("local_class", "type"),
+        ("counter", "collections.Counter"),
+    ] {
+        for row in named(name, |row| row.protocol == 4) {
+            let pickle = read(row);
+            assert_eq!(pickle.class_of(pickle.root()).to_string(), class, "{name} {}", row.maker);
+        }
     }
 }

@@ -59,7 +59,9 @@ fn a_call_is_a_tuple_and_a_dict() {
     let kwargs = kwargs.as_object().unwrap();
     let all = [json!(1), json!("a"), json!([2]), json!(null)];
     let pickles: Vec<Vec<u8>> = (0..=4).map(|count| write_call(&all[..count], kwargs)).collect();
-    for (count, (read, same)) in read_back(&pickles).into_iter().enumerate() {
+    let read = read_back(&pickles);
+    assert_eq!(read.len(), pickles.len());
+    for (count, (read, same)) in read.into_iter().enumerate() {
         assert_eq!(read, json!({ "tuple": [{ "tuple": all[..count] }, kwargs] }));
         assert!(same, "other bytes than Python's for {count} arguments");
     }

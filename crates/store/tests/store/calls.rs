@@ -1,8 +1,8 @@
 //! Calls and values: written in batches, found again, dropped by age and by size.
 
 use holdpoint_store::{
-    App, AppKey, Batch, Call, CallQuery, Cid, Host, Location, NewValue, Retention, Snapshot, Store,
-    era,
+    AppKey, AppRow, Batch, CallQuery, Cid, Host, Location, NewCall, NewValue, Retention,
+    SnapshotRow, Store, era,
 };
 
 fn cid(number: u64) -> Cid {
@@ -16,8 +16,8 @@ fn value(number: u64, size: usize) -> NewValue {
     NewValue { cid: cid(number), format: "dill", pretty: Some("\"x\"".into()), data: vec![7; size] }
 }
 
-fn call(number: u64, at: f64) -> Call {
-    Call {
+fn call(number: u64, at: f64) -> NewCall {
+    NewCall {
         call_id: format!("c{number}"),
         process: "p".into(),
         name: if number.is_multiple_of(2) { "even" } else { "odd" }.into(),
@@ -36,7 +36,7 @@ fn call(number: u64, at: f64) -> Call {
 async fn fill(store: &Store, eras: u64, size: usize) {
     for number in 0..eras {
         let at = number as f64 * 10.0;
-        let snapshot = Snapshot {
+        let snapshot = SnapshotRow {
             process: "p".into(),
             client_ref: "1".into(),
             at,
@@ -154,7 +154,7 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
         let mut batch = Batch::default();
         batch.add_value(value(number, 10));
         for number in [number, number + 100] {
-            batch.add_call(&Call { body: "x".repeat(body), ..call(number, 1.0) });
+            batch.add_call(&NewCall { body: "x".repeat(body), ..call(number, 1.0) });
         }
         batch
     };
@@ -178,7 +178,7 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
 #[tokio::test]
 async fn an_app_is_known_by_its_machine_too() {
     let store = Store::open(&Location::Memory).unwrap();
-    let app = |host: &str, seen_at: f64| App {
+    let app = |host: &str, seen_at: f64| AppRow {
         host: Host::named(host),
         process: "1.500000+7".into(),
         pid: 7,
@@ -195,4 +195,37 @@ async fn an_app_is_known_by_its_machine_too() {
     let apps = store.apps(9).await.unwrap();
     let seen: Vec<_> = apps.iter().map(|(app, _)| (app.host.to_string(), app.seen_at)).collect();
     assert_eq!(seen, [("one".to_owned(), 3.0), ("two".to_owned(), 2.0)]);
+}
+
+#[tokio::test]
+async fn a_call_is_known_by_its_machine_too() {
+    let store = Store::open(&Location::Memory).unwrap();
+    for (number, host) in [(1, "one"), (2, "two"), (3, "one")] {
+        let mut batch = Batch::default();
+        batch.host = Host::named(host);
+        batch.add_call(&call(number, number as f64));
+        batch.snapshots.push(SnapshotRow {
+            process: "p".into(),
+            client_ref: "7".into(),
+            at: 1.0,
+            call_id: format!("c{number}"),
+            name: "f".into(),
+            role: "arg",
+            place: None,
+            cid: cid(number),
+        });
+        store.record(batch).await.unwrap();
+    }
+    let app = |host: &str| AppKey { host: Host::named(host), process: "p".into() };
+    for (host, expected) in [("one", vec!["c1", "c3"]), ("two", vec!["c2"]), ("three", vec![])] {
+        let (rows, total) = store.calls_of(app(host), 9).await.unwrap();
+        let ids: Vec<&str> = rows.iter().map(|row| row.call_id.as_str()).collect();
+        assert_eq!((ids, total), (expected.clone(), expected.len() as u64), "{host}");
+        let query = CallQuery { app: Some(app(host)), limit: 9, ..CallQuery::default() };
+        assert_eq!(store.calls(query).await.unwrap().total, expected.len() as u64, "{host}");
+        let objects = store.snapshots(app(host), "7".into(), 9).await.unwrap();
+        let ids: Vec<&str> = objects.iter().map(|row| row.call_id.as_str()).collect();
+        assert_eq!(ids, expected, "{host}");
+    }
+    assert_eq!(store.objects(9).await.unwrap().len(), 2, "one of each machine");
 }

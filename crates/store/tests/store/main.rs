@@ -10,7 +10,7 @@ mod writing;
 
 use std::path::Path;
 
-use holdpoint_store::{Breakpoint, Location, Store, StoreError};
+use holdpoint_store::{KeptBreakpoint, Location, Store, StoreError};
 
 fn open(path: &Path) -> Store {
     try_open(path).unwrap()
@@ -20,12 +20,12 @@ fn try_open(path: &Path) -> Result<Store, StoreError> {
     Store::open(&Location::File(path.to_owned()))
 }
 
-fn at(file: &str, line: u32) -> Breakpoint {
-    Breakpoint {
+fn at(file: &str, line: u32) -> KeptBreakpoint {
+    KeptBreakpoint {
         kind: "line".into(),
         file: Some(file.into()),
         line: Some(line),
         enabled: true,
-        ..Breakpoint::default()
+        ..KeptBreakpoint::default()
     }
 }

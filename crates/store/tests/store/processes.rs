@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures::future::join_all;
-use holdpoint_store::{Launch, Store};
+use holdpoint_store::{KeptLaunch, Store};
 
 use crate::{at, open};
 
@@ -42,7 +42,7 @@ async fn write_each(store: &Store, name: &str) {
 
 #[expect(clippy::print_stdout, reason = "how the parent learns what was flushed")]
 async fn write_until_killed(store: &Store, name: &str) {
-    let launch = Launch { name: name.into(), ..Launch::default() };
+    let launch = KeptLaunch { name: name.into(), ..KeptLaunch::default() };
     store.begin_launch(launch).await.unwrap();
     for round in 0.. {
         let lines = round * 10..round * 10 + 10;

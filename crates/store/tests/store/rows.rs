@@ -1,6 +1,8 @@
 //! What is saved comes back; what is not there is said.
 
-use holdpoint_store::{Breakpoint, BreakpointId, Launch, LaunchId, Location, Store, limits};
+use holdpoint_store::{
+    BreakpointKey, KeptBreakpoint, KeptLaunch, LaunchId, Location, Store, limits,
+};
 use serde_json::json;
 
 use crate::{at, open};
@@ -9,8 +11,13 @@ fn memory() -> Store {
     Store::open(&Location::from(std::path::PathBuf::from(":memory:"))).unwrap()
 }
 
-fn launch(name: &str) -> Launch {
-    Launch { name: name.into(), language: "python".into(), cwd: "src".into(), ..Launch::default() }
+fn launch(name: &str) -> KeptLaunch {
+    KeptLaunch {
+        name: name.into(),
+        language: "python".into(),
+        cwd: "src".into(),
+        ..KeptLaunch::default()
+    }
 }
 
 #[tokio::test]
@@ -18,7 +25,7 @@ async fn saving_the_same_breakpoint_again_changes_it() {
     let store = memory();
     let first = store.save_breakpoint(at("app.py", 41)).await.unwrap();
     let other = store.save_breakpoint(at("app.py", 42)).await.unwrap();
-    let changed = Breakpoint {
+    let changed = KeptBreakpoint {
         condition: Some("x > 1".into()),
         hit_condition: Some("3".into()),
         log_message: Some("x is {x}".into()),
@@ -48,9 +55,9 @@ async fn kind_column_and_function_make_another_breakpoint() {
     let store = memory();
     let points = [
         at("app.py", 1),
-        Breakpoint { kind: "trace".into(), ..at("app.py", 1) },
-        Breakpoint { column: Some(4), ..at("app.py", 1) },
-        Breakpoint { file: None, line: None, function: Some("main".into()), ..at("", 0) },
+        KeptBreakpoint { kind: "trace".into(), ..at("app.py", 1) },
+        KeptBreakpoint { column: Some(4), ..at("app.py", 1) },
+        KeptBreakpoint { file: None, line: None, function: Some("main".into()), ..at("", 0) },
     ];
     for point in points.iter().chain(&points) {
         store.save_breakpoint(point.clone()).await.unwrap();
@@ -66,7 +73,7 @@ async fn enabling_and_removing_say_whether_there_was_one_and_ids_are_not_given_t
     assert!(!store.breakpoints().await.unwrap()[0].breakpoint.enabled);
     assert!(store.remove_breakpoint(id).await.unwrap());
     assert!(!store.remove_breakpoint(id).await.unwrap());
-    assert!(!store.set_enabled(BreakpointId(99), true).await.unwrap());
+    assert!(!store.set_enabled(BreakpointKey(99), true).await.unwrap());
     assert!(store.save_breakpoint(at("app.py", 1)).await.unwrap() > id);
 }
 
@@ -89,7 +96,7 @@ async fn a_launch_is_open_until_it_ends_and_the_first_end_counts() {
     let store = memory();
     assert_eq!(store.last_launch().await.unwrap(), None);
     let spec = json!({ "program": "a b.py", "args": ["\u{1f980}", null], "env": { "K": "1" } });
-    let asked = Launch { spec, owner: Some("server 7".into()), ..launch("one") };
+    let asked = KeptLaunch { spec, owner: Some("server 7".into()), ..launch("one") };
     let one = store.begin_launch(asked.clone()).await.unwrap();
     let two = store.begin_launch(launch("two")).await.unwrap();
     assert!(store.end_launch(two, "code 0").await.unwrap());

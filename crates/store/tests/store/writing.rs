@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use futures::{FutureExt, future::join_all, join};
-use holdpoint_store::{Breakpoint, StoreError, limits};
+use holdpoint_store::{KeptBreakpoint, StoreError, limits};
 use rusqlite::Connection;
 use tokio::task::yield_now;
 
@@ -96,7 +96,7 @@ async fn a_failing_write_takes_only_itself_back() {
     let long = "x".repeat(usize::try_from(limits::ROW_BYTES).unwrap() + 1);
     let (one, bad, two) = join!(
         store.save_breakpoint(at("app.py", 1)),
-        store.save_breakpoint(Breakpoint { condition: Some(long), ..at("app.py", 2) }),
+        store.save_breakpoint(KeptBreakpoint { condition: Some(long), ..at("app.py", 2) }),
         store.save_breakpoint(at("app.py", 3)),
     );
     assert!(one.is_ok() && two.is_ok());

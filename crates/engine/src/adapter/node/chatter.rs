@@ -9,6 +9,8 @@ use tokio::{
 
 const LISTENING: &str = "Debugger listening on ws://";
 const ENDING: &str = "Debugger ending on ws://";
+/// The same, as Node's test runner tells of a process that it started: it takes out all else that an inspector says.
+const TOLD: &str = "# Debugger ending on ws://";
 const WHOLE: &[&str] = &[
     "For help, see: https://nodejs.org/en/docs/inspector",
     "For help, see: https://nodejs.org/learn/getting-started/debugging",
@@ -22,13 +24,13 @@ const TRACES: &str = "(Use `";
 /// Bytes on their way from the program to the session.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// The stderr without the chatter, and the first address that is announced.
+/// The output without the chatter, and the first address that is announced.
 pub(super) fn without(
     mut stderr: Box<dyn AsyncRead + Send + Unpin>,
 ) -> (Box<dyn AsyncRead + Send + Unpin>, oneshot::Receiver<String>) {
     let (mut up, down) = tokio::io::duplex(PIPE_BYTES);
     let (found, url) = oneshot::channel();
-    // Ends with the program's stderr.
+    // Ends with the program's output.
     tokio::spawn(async move {
         let mut found = Some(found);
         let mut filter = Filter::default();
@@ -106,6 +108,7 @@ impl Filter {
 fn is_chatter(line: &str) -> bool {
     line.starts_with(LISTENING)
         || line.starts_with(ENDING)
+        || line.starts_with(TOLD)
         || WHOLE.contains(&line)
         || is_warning(line)
 }
@@ -125,6 +128,7 @@ fn may_be(start: &str) -> bool {
     let warns = |rest: &str| WARNS.starts_with(rest) || rest.starts_with(WARNS);
     long(LISTENING)
         || long(ENDING)
+        || long(TOLD)
         || WHOLE.iter().any(|known| known.starts_with(start))
         || "(node:".starts_with(start)
         || after_pid(start).is_some_and(warns)
@@ -134,8 +138,8 @@ fn may_be(start: &str) -> bool {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "before\n(node:12) Warning: Using the inspector with --test forces running at a concurrency of 1. Use the inspectPort option\n(Use `node --trace-warnings ...` to show where the warning was created)\n(node:12) Warning: mine\n(Use `node --trace-warnings ...` again)\nDebugger listening on ws://127.0.0.1:1/a\nFor help, see: https://nodejs.org/en/docs/inspector\nDebugger attached.\nDebug it\nDebugger attached. Not.\nprompt> ";
-    const LEFT: &str = "before\n(node:12) Warning: mine\n(Use `node --trace-warnings ...` again)\nDebug it\nDebugger attached. Not.\nprompt> ";
+    const TEXT: &str = "before\n(node:12) Warning: Using the inspector with --test forces running at a concurrency of 1. Use the inspectPort option\n(Use `node --trace-warnings ...` to show where the warning was created)\n(node:12) Warning: mine\n(Use `node --trace-warnings ...` again)\nDebugger listening on ws://127.0.0.1:1/a\nFor help, see: https://nodejs.org/en/docs/inspector\nDebugger attached.\n# Debugger ending on ws://127.0.0.1:1/a\n# Subtest\nDebug it\nDebugger attached. Not.\nprompt> ";
+    const LEFT: &str = "before\n(node:12) Warning: mine\n(Use `node --trace-warnings ...` again)\n# Subtest\nDebug it\nDebugger attached. Not.\nprompt> ";
 
     #[test]
     fn chatter_is_taken_out_however_it_is_cut() {

@@ -25,7 +25,7 @@ use crate::{
 pub(super) const FOUND: &str = "HOLDPOINT_NODE_MAIN";
 
 /// Where children announce themselves.
-pub(super) struct Door {
+pub(super) struct Announcements {
     lines: tokio::io::Lines<BufReader<Receiver>>,
     path: PathBuf,
     boot: PathBuf,
@@ -38,8 +38,8 @@ pub(super) struct Child {
     pub(super) url: String,
 }
 
-impl Door {
-    pub(super) fn open(home: &Path) -> Result<Door, Failure> {
+impl Announcements {
+    pub(super) fn open(home: &Path) -> Result<Announcements, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let open = |home: &Path| {
@@ -57,7 +57,7 @@ impl Door {
             // Our own end for writing keeps the pipe from ending between two children.
             let file = std::fs::OpenOptions::new().read(true).write(true).open(&path)?;
             let lines = BufReader::new(Receiver::from_file(file)?).lines();
-            Ok(Door { lines, path, boot })
+            Ok(Announcements { lines, path, boot })
         };
         provided::below(home, open).map_err(|error| {
             Failure::new(
@@ -97,7 +97,7 @@ impl Door {
     }
 }
 
-impl Drop for Door {
+impl Drop for Announcements {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_file(&self.path) {
             tracing::debug!(%error, "a pipe is gone already");

@@ -255,7 +255,7 @@ async fn typescript(node: &Path, script: &Path, cwd: &Path) -> Result<Vec<OsStri
 }
 
 async fn strips_types(node: &Path) -> bool {
-    let mut command = tokio::process::Command::new(node);
+    let mut command = crate::process::command(node);
     command.args(["-p", "Boolean(process.features.typescript)"]).kill_on_drop(true);
     command.env_remove("NODE_OPTIONS").stdin(std::process::Stdio::null());
     let asked = tokio::time::timeout(super::PROBE, command.output()).await;

@@ -148,7 +148,7 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
     let (debugger, _) = Debugger::find(&interpreter, &around).await?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
     let port = listener.local_addr().map_err(no_port)?.port();
-    let mut injector = Command::new(&interpreter.path);
+    let mut injector = crate::process::command(&interpreter.path);
     injector.args(["-X", "frozen_modules=off"]).args(debugger.words(&around.home)?);
     injector.args(["--connect", &format!("127.0.0.1:{port}"), "--pid", &process.pid.to_string()]);
     injector.env("PYDEVD_DISABLE_FILE_VALIDATION", "1").process_group(0);

@@ -7,8 +7,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::process::Command;
-
 use super::interpreter::Interpreter;
 use crate::{
     adapter::{
@@ -16,6 +14,7 @@ use crate::{
         provided::{self, write_once},
     },
     failure::{Code, Failure},
+    process::command,
 };
 
 /// The version we test with.
@@ -109,7 +108,7 @@ async fn install(interpreter: &Interpreter, folder: &Path, around: &Around) -> R
     around.progress.try_send(text).unwrap_or_default();
     // Beside its place first: an install that breaks off leaves nothing half done.
     let fresh = folder.with_extension(format!("{}.new", std::process::id()));
-    let ran = Command::new(&interpreter.path)
+    let ran = command(&interpreter.path)
         .args([
             "-m",
             "pip",

@@ -8,7 +8,6 @@ use std::{
 };
 
 use serde::Deserialize;
-use tokio::process::Command;
 
 use super::{
     PROBE,
@@ -17,6 +16,7 @@ use super::{
 use crate::{
     failure::{Code, Failure},
     launch::Launch,
+    process::command,
 };
 
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ async fn facts(path: &Path) -> Result<Facts, Failure> {
     if let Some(facts) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Ok(facts.clone());
     }
-    let asked = Command::new(path)
+    let asked = command(path)
         .args(["-c", QUESTION])
         .stdin(std::process::Stdio::null())
         .kill_on_drop(true)

@@ -8,10 +8,9 @@ use std::{
 
 use base64::Engine as _;
 use sha2::{Digest as _, Sha256};
-use tokio::process::Command;
 
 use super::interpreter::search;
-use crate::launch::Launch;
+use crate::{launch::Launch, process::command};
 
 /// How long poetry may take to say where its environment is: it starts a Python itself.
 const POETRY: Duration = Duration::from_secs(4);
@@ -114,7 +113,7 @@ impl Project<'_> {
         if let Some(kept) = self.poetry_kept(root).and_then(|it| Choice::inside(&it, why.clone())) {
             return Some(kept);
         }
-        let asked = Command::new(search("poetry")?)
+        let asked = command(search("poetry")?)
             .args(["env", "info", "--path"])
             .current_dir(root)
             .stdin(std::process::Stdio::null())

@@ -6,12 +6,11 @@ use std::{
     path::{Component, Path},
 };
 
-use tokio::process::Command;
-
 use super::{PROBE, interpreter::Interpreter};
 use crate::{
     failure::{Code, Failure},
     launch::Launch,
+    process::command,
 };
 
 const HAS_PYTEST: &str = "
@@ -39,7 +38,7 @@ pub(super) async fn words(
 }
 
 async fn has_pytest(launch: &Launch, interpreter: &Interpreter) -> bool {
-    let mut command = Command::new(&interpreter.path);
+    let mut command = command(&interpreter.path);
     command.args(["-c", HAS_PYTEST]).envs(&launch.env).current_dir(&launch.cwd);
     command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
     command.stderr(std::process::Stdio::null()).kill_on_drop(true);

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use holdpoint_cdp::{
-    Client, Limits, UserFile, file_url, path_of_url,
+    Limits, Requester, UserFile, file_url, path_of_url,
     types::{
         ScriptParsed,
         runtime::{ConsoleApiCalled, Evaluate},
@@ -13,7 +13,7 @@ use holdpoint_cdp::{
 
 use super::{
     Cdp,
-    connect::{self, Entry, Setup, Subject},
+    connect::{self, AtEntry, Setup, Subject},
     refused, value,
 };
 use crate::{
@@ -44,25 +44,25 @@ pub async fn attach(
     mut setup: Setup,
     pid: Option<u32>,
 ) -> Result<(Connected, bool), Failure> {
-    let (client, inbox) = Client::connect(url, Limits::default()).await.map_err(refused)?;
-    let process = process(&client).await?;
+    let (requester, inbox) = Requester::connect(url, Limits::default()).await.map_err(refused)?;
+    let process = process(&requester).await?;
     let waited = process.is_none();
     setup.attached = setup.attached.map(|it| Attached { waited, ..it });
     let subject = Subject {
         name: "main".to_owned(),
         pid: pid.or(process),
         script: None,
-        entry: if waited { Entry::Told } else { Entry::LetIn },
+        entry: if waited { AtEntry::Told } else { AtEntry::LetIn },
     };
-    let taken = connect::over(client, inbox, setup, subject).await?;
+    let taken = connect::over(requester, inbox, setup, subject).await?;
     let stands = waited || taken.cdp.moment().paused.is_some();
     Ok((taken.connected, stands))
 }
 
 /// The program's process id, which it does not know before it begins.
-async fn process(client: &Client) -> Result<Option<u32>, Failure> {
+async fn process(requester: &Requester) -> Result<Option<u32>, Failure> {
     let expression = "process.pid".to_owned();
-    let asked = client.send(Evaluate { expression, silent: true, ..Evaluate::default() });
+    let asked = requester.send(Evaluate { expression, silent: true, ..Evaluate::default() });
     let answer = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.map_err(|_| {
         let patience = limits::ADAPTER_ANSWER;
         let text = format!("the program did not answer its inspector within {patience:?}");
@@ -76,10 +76,10 @@ async fn process(client: &Client) -> Result<Option<u32>, Failure> {
 
 impl Setup {
     /// Where a worker stops first: like its program, or not at all.
-    pub(super) fn worker_entry(&self) -> Entry {
+    pub(super) fn worker_entry(&self) -> AtEntry {
         match &self.attached {
-            Some(Attached { waited: false, .. }) => Entry::LetIn,
-            Some(_) | None => Entry::Silent,
+            Some(Attached { waited: false, .. }) => AtEntry::LetIn,
+            Some(_) | None => AtEntry::Silent,
         }
     }
 }

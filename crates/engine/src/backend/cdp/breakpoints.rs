@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use holdpoint_cdp::{
-    GeneratedAt, Held, Hold, Position, UserFile,
+    GeneratedAt, HeldAt, Hold, Position, UserFile,
     types::{
         self, Location, ScriptId,
         debugger::{
@@ -74,7 +74,7 @@ pub(super) async fn hold(cdp: &Cdp) {
     if !is_needed {
         return;
     }
-    match tokio::time::timeout(limits::ADAPTER_ANSWER, Hold::set(&cdp.client)).await {
+    match tokio::time::timeout(limits::ADAPTER_ANSWER, Hold::set(&cdp.requester)).await {
         Ok(Ok(hold)) => cdp.points().hold = Some(hold),
         Ok(Err(error)) => tracing::debug!(%error, "scripts with source maps are not held"),
         Err(_) => tracing::debug!("scripts with source maps are not held: no answer"),
@@ -263,9 +263,9 @@ pub(super) async fn resolved(
 }
 
 /// A script with a map waits before its first statement: whatever is wanted in its sources is set.
-pub(super) async fn set_in_held(cdp: &Cdp, held: Held) -> Result<(), Failure> {
+pub(super) async fn set_in_held(cdp: &Cdp, held: HeldAt) -> Result<(), Failure> {
     let _order = cdp.known.order.lock().await;
-    let held = Held { file: cdp.local(held.file), ..held };
+    let held = HeldAt { file: cdp.local(held.file), ..held };
     let script = held.file.clone();
     let read = tokio::task::spawn_blocking(move || held.source_map());
     let Ok(Ok(Some(map))) = read.await else { return Ok(()) };
@@ -417,7 +417,7 @@ pub(super) async fn parses(cdp: &Cdp, expression: &str) -> Result<(), String> {
     let params = serde_json::json!({
         "expression": format!("({expression}\n)"), "sourceURL": "", "persistScript": false,
     });
-    let compiled = cdp.client.call("Runtime.compileScript", params);
+    let compiled = cdp.requester.call("Runtime.compileScript", params);
     // Before the program's first line there is nothing to compile in; then V8 refuses, and we trust.
     let Ok(Ok(answer)) = tokio::time::timeout(limits::ADAPTER_ANSWER, compiled).await else {
         return Ok(());

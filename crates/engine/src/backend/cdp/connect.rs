@@ -10,7 +10,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    Client, Event, Inbox, Incoming, Limits, Script, Target, UserFile, WorkerSession,
+    Event, Inbox, Incoming, Limits, Requester, Script, Target, UserFile, WorkerSession,
     types::{
         Location, ScriptId,
         debugger::{
@@ -79,10 +79,10 @@ pub struct Subject {
     pub pid: Option<u32>,
     /// The program's own file, where it is known.
     pub script: Option<PathBuf>,
-    pub entry: Entry,
+    pub entry: AtEntry,
 }
 
-pub enum Entry {
+pub enum AtEntry {
     /// V8 stops before the first line; nobody is told.
     Silent,
     /// V8 stops before the first line.
@@ -91,10 +91,10 @@ pub enum Entry {
     LetIn,
 }
 
-impl Entry {
+impl AtEntry {
     /// Whether V8 stops by itself before the first line.
     fn is_by_v8(&self) -> bool {
-        matches!(self, Entry::Silent | Entry::Told)
+        matches!(self, AtEntry::Silent | AtEntry::Told)
     }
 }
 
@@ -113,21 +113,21 @@ pub async fn connect(
     setup: Setup,
     subject: Subject,
 ) -> Result<(Connected, oneshot::Receiver<Began>), Failure> {
-    let (client, inbox) = Client::connect(url, Limits::default()).await.map_err(refused)?;
-    let taken = over(client, inbox, setup, subject).await?;
+    let (requester, inbox) = Requester::connect(url, Limits::default()).await.map_err(refused)?;
+    let taken = over(requester, inbox, setup, subject).await?;
     Ok((taken.connected, taken.began))
 }
 
 /// The same over a connection that is there.
 pub(super) async fn over(
-    client: Client,
+    requester: Requester,
     inbox: Inbox,
     setup: Setup,
     subject: Subject,
 ) -> Result<Taken, Failure> {
     let (events, taken) = mpsc::channel(limits::MAILBOX);
     let router = Router {
-        client: client.clone(),
+        requester: requester.clone(),
         inbox,
         main: events,
         workers: HashMap::new(),
@@ -136,7 +136,7 @@ pub(super) async fn over(
     };
     // Ends with the connection, which ends with the program or with its session.
     tokio::spawn(router.run());
-    take(client, taken, &setup, subject).await
+    take(requester, taken, &setup, subject).await
 }
 
 /// One thread under control.
@@ -148,19 +148,19 @@ pub(super) struct Taken {
 
 /// One thread, from its first event on.
 async fn take(
-    client: Client,
+    requester: Requester,
     events: mpsc::Receiver<Event>,
     setup: &Setup,
     subject: Subject,
 ) -> Result<Taken, Failure> {
-    let cdp = Cdp::new(client, subject.name, setup);
+    let cdp = Cdp::new(requester, subject.name, setup);
     let (sender, signals) = mpsc::channel::<Signal>(limits::MAILBOX);
     let (began, beginning) = oneshot::channel();
     let watch = Watch {
         cdp: cdp.clone(),
         events,
         signals: sender,
-        tells_entry: matches!(subject.entry, Entry::Told),
+        tells_entry: matches!(subject.entry, AtEntry::Told),
         first_line: setup.first_line.clone(),
         is_entering: false,
         script: subject.script,
@@ -181,8 +181,8 @@ async fn take(
 }
 
 /// Each step waits for its answer: sent at once, Node lost the entry stop in 3 of 50 tries.
-async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<Vec<Bound>, Failure> {
-    let enabled = tokio::time::timeout(limits::ADAPTER_ANSWER, cdp.client.enable());
+async fn configure(cdp: &Cdp, setup: &Setup, entry: AtEntry) -> Result<Vec<Bound>, Failure> {
+    let enabled = tokio::time::timeout(limits::ADAPTER_ANSWER, cdp.requester.enable());
     enabled
         .await
         .map_err(|_| Failure::new(crate::failure::Code::LaunchFailed, "the inspector is silent"))?
@@ -205,11 +205,11 @@ async fn configure(cdp: &Cdp, setup: &Setup, entry: Entry) -> Result<Vec<Bound>,
     if !functions.is_empty() {
         bound.extend(cdp.set_functions(&functions).await?);
     }
-    if setup.first_line.is_awaited() && !matches!(entry, Entry::Told) {
+    if setup.first_line.is_awaited() && !matches!(entry, AtEntry::Told) {
         set_first_line(cdp).await?;
     }
     cdp.begin_survey(setup.breakpoints.surveyed()).await?;
-    cdp.client.run().await.map_err(refused)?;
+    cdp.requester.run().await.map_err(refused)?;
     Ok(bound)
 }
 
@@ -282,7 +282,7 @@ async fn set_first(cdp: &Cdp, url_regex: String) -> Result<(), Failure> {
 
 /// The task that owns the connection's inbox: each thread's events go to its own watch.
 struct Router {
-    client: Client,
+    requester: Requester,
     inbox: Inbox,
     main: mpsc::Sender<Event>,
     workers: HashMap<WorkerSession, mpsc::Sender<Event>>,
@@ -328,7 +328,7 @@ impl Router {
     fn attach(&mut self, attached: worker::Attached) {
         let (sender, events) = mpsc::channel(limits::MAILBOX);
         self.workers.insert(attached.session_id.clone(), sender);
-        let client = self.client.worker(attached.session_id);
+        let requester = self.requester.worker(attached.session_id);
         let setup = self.setup.clone();
         let title = attached.worker_info.title;
         let subject = Subject {
@@ -340,7 +340,7 @@ impl Router {
         while self.taking.try_join_next().is_some() {}
         // Ends when the worker is taken, or gone.
         self.taking.spawn(async move {
-            match take(client, events, &setup, subject).await {
+            match take(requester, events, &setup, subject).await {
                 Ok(taken) => {
                     // The session may have ended first.
                     setup.joining.send(taken.connected).await.unwrap_or_default();

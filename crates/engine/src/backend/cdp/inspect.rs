@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use holdpoint_cdp::{
-    Place, Sources,
+    SourcePlace, Sources,
     types::{
         CallFrame, Location, ObjectId, Paused, RemoteObject,
         runtime::{
@@ -96,7 +96,7 @@ fn named(name: &str) -> String {
     if name.is_empty() { "(anonymous)".to_owned() } else { name.to_owned() }
 }
 
-fn placed(id: FrameId, function: String, place: Option<Place>) -> Frame {
+fn placed(id: FrameId, function: String, place: Option<SourcePlace>) -> Frame {
     let Some(place) = place else {
         let place = Some("unknown source".to_owned());
         return Frame { id, function, file: None, place, line: 0, column: None, is_user: false };

@@ -4,7 +4,7 @@
 //! So a step into Node's code is a step out of it again, at once: from deeper in, V8 loses some steps. What
 //! Node calls back on the way, such as a listener of an event, is passed.
 
-use holdpoint_cdp::{Origin, types::Paused};
+use holdpoint_cdp::{ScriptOrigin, types::Paused};
 
 use super::{Asked, inspect, watch::Watch};
 use crate::limits;
@@ -38,6 +38,6 @@ impl Watch {
     fn is_internal(&self, paused: &Paused, frame: usize) -> bool {
         let frame = paused.call_frames.get(frame);
         let Some(script) = frame.map(|it| &it.location.script_id) else { return false };
-        self.origin(script).is_none_or(|origin| origin == Origin::Internal)
+        self.origin(script).is_none_or(|origin| origin == ScriptOrigin::Internal)
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use holdpoint_cdp::{Hold, types};
 
-use super::traces::{self, At, Places};
+use super::traces::{self, TraceSite, TraceSites};
 
 use crate::{
     backend::{Binding, Site, Wanted, WantedFunction},
@@ -108,11 +108,11 @@ impl Points {
     }
 
     /// Where tracepoints lie.
-    pub(super) fn places(&self) -> Places {
+    pub(super) fn places(&self) -> TraceSites {
         let all = self.files.iter().flat_map(|(file, here)| here.iter().map(move |it| (file, it)));
         let traced = all.filter(|(_, it)| it.wanted.trace.is_some());
         let at = |(file, it): (&PathBuf, &Point)| {
-            ((it.wanted.id, it.wanted.line), At::new(file, it.wanted.line, &it.binding))
+            ((it.wanted.id, it.wanted.line), TraceSite::new(file, it.wanted.line, &it.binding))
         };
         traced.map(at).collect()
     }

@@ -59,7 +59,7 @@ impl Cdp {
         if files.is_empty() {
             return Vec::new();
         }
-        let asked = self.client.call("Profiler.takePreciseCoverage", json!({}));
+        let asked = self.requester.call("Profiler.takePreciseCoverage", json!({}));
         let Ok(Ok(answer)) = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await else {
             return Vec::new();
         };

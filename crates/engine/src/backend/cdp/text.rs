@@ -8,16 +8,16 @@ use holdpoint_cdp::{
 };
 
 use super::Cdp;
-use crate::{backend::Running, failure::Failure};
+use crate::{backend::RunningText, failure::Failure};
 
 enum Whence {
     Script(ScriptId),
     /// A source map carries it.
     Content(String),
-    Nothing(Running),
+    Nothing(RunningText),
 }
 
-pub(super) async fn running(cdp: &Cdp, file: &Path) -> Result<Running, Failure> {
+pub(super) async fn running(cdp: &Cdp, file: &Path) -> Result<RunningText, Failure> {
     let user_file = UserFile::new(file);
     let is_typed =
         file.extension().is_some_and(|it| ["ts", "mts", "cts"].iter().any(|ts| it == *ts));
@@ -29,9 +29,9 @@ pub(super) async fn running(cdp: &Cdp, file: &Path) -> Result<Running, Failure> 
     let found = cdp.sources(move |sources| find(sources, &user_file, &stands_in, is_typed)).await?;
     Ok(match found {
         Whence::Script(script_id) => {
-            Running::Text(cdp.ask(GetScriptSource { script_id }).await?.script_source)
+            RunningText::Text(cdp.ask(GetScriptSource { script_id }).await?.script_source)
         }
-        Whence::Content(text) => Running::Text(text),
+        Whence::Content(text) => RunningText::Text(text),
         Whence::Nothing(running) => running,
     })
 }
@@ -45,7 +45,7 @@ fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed
         && !sources.source_map(&id).is_some_and(|map| map.has(file))
     {
         // Without its types a `.ts` is another text, line by line.
-        return if is_typed { Whence::Nothing(Running::Unknown) } else { Whence::Script(id) };
+        return if is_typed { Whence::Nothing(RunningText::Unknown) } else { Whence::Script(id) };
     }
     let with_map: Vec<ScriptId> = sources
         .scripts()
@@ -53,7 +53,7 @@ fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed
         .filter(|it| it.source_map_url.is_some())
         .map(|it| it.id.clone())
         .collect();
-    let mut nothing = Running::NotLoaded;
+    let mut nothing = RunningText::NotLoaded;
     for id in with_map {
         let all = sources.source_map(&id).map(|map| map.sources()).unwrap_or_default();
         let mut mine = all.iter().filter(|it| it.path.as_ref().is_some_and(|it| file.is(it, it)));
@@ -61,7 +61,7 @@ fn find(sources: &mut Sources, file: &UserFile, stands_in: &[ScriptId], is_typed
             if let Some(content) = &source.content {
                 return Whence::Content(content.clone());
             }
-            nothing = Running::Unknown;
+            nothing = RunningText::Unknown;
         }
     }
     Whence::Nothing(nothing)

@@ -172,7 +172,7 @@ pub(super) fn read(cdp: &Cdp, payload: &str) -> Vec<Passed> {
 }
 
 /// `[[id, generation, line], number, time, function, values]`
-fn one(traces: &Traces, places: &Places, hit: &Value) -> Option<Passed> {
+fn one(traces: &Traces, places: &TraceSites, hit: &Value) -> Option<Passed> {
     let id = BreakpointId(hit.pointer("/0/0")?.as_i64()?);
     let tracing = traces.known.get(&(id, hit.pointer("/0/1")?.as_u64()?))?;
     let line = hit.pointer("/0/2")?.as_u64().and_then(|it| u32::try_from(it).ok())?;
@@ -199,29 +199,29 @@ fn one(traces: &Traces, places: &Places, hit: &Value) -> Option<Passed> {
 }
 
 /// Where tracepoints lie, by the line that was asked for: one by function has several.
-pub(super) type Places = BTreeMap<(BreakpointId, u32), At>;
+pub(super) type TraceSites = BTreeMap<(BreakpointId, u32), TraceSite>;
 
 /// Where a tracepoint lies.
 #[derive(Debug, Clone)]
-pub(super) struct At {
+pub(super) struct TraceSite {
     pub(super) file: Arc<str>,
     pub(super) line: u32,
     pub(super) column: Option<u32>,
 }
 
-impl Default for At {
+impl Default for TraceSite {
     fn default() -> Self {
-        At { file: "".into(), line: 0, column: None }
+        TraceSite { file: "".into(), line: 0, column: None }
     }
 }
 
-impl At {
-    pub(super) fn new(file: &std::path::Path, asked: u32, binding: &Binding) -> At {
+impl TraceSite {
+    pub(super) fn new(file: &std::path::Path, asked: u32, binding: &Binding) -> TraceSite {
         let file = file.display().to_string().into();
         match binding {
-            Binding::At { line, column } => At { file, line: *line, column: *column },
+            Binding::At { line, column } => TraceSite { file, line: *line, column: *column },
             Binding::Functions { .. } | Binding::Not { .. } => {
-                At { file, line: asked, column: None }
+                TraceSite { file, line: asked, column: None }
             }
         }
     }
@@ -246,9 +246,9 @@ pub(super) async fn take(cdp: &Cdp) -> Vec<Passed> {
 /// Asks for what is left of a batch; it comes as the batch did. Ends with the answer.
 pub(super) fn flush(cdp: &Cdp) {
     let command = Evaluate { expression: FLUSH.to_owned(), silent: true, ..Evaluate::default() };
-    let client = cdp.client.clone();
+    let requester = cdp.requester.clone();
     cdp.known.tasks.spawn(async move {
-        let sent = tokio::time::timeout(limits::ADAPTER_ANSWER, client.send(command)).await;
+        let sent = tokio::time::timeout(limits::ADAPTER_ANSWER, requester.send(command)).await;
         if let Ok(Err(error)) = sent {
             tracing::debug!(%error, "the rest of a batch is not fetched");
         }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    Origin, UserFile, path_of_url,
+    ScriptOrigin, UserFile, path_of_url,
     types::{
         CallFrame, CallFrameId, Location, ObjectId, Paused, RemoteObject,
         debugger::{EvaluateOnCallFrame, Scope, SetBreakpointByUrl, SetVariableValue},
@@ -136,7 +136,7 @@ impl Watch {
             thrown.count
         };
         let is_user = |frame: &&CallFrame| {
-            matches!(self.origin(&frame.location.script_id), Some(Origin::File { .. }))
+            matches!(self.origin(&frame.location.script_id), Some(ScriptOrigin::File { .. }))
         };
         let plain = Some(error.clone()).filter(|it| it.object_id.is_none());
         let description = description(error);
@@ -259,7 +259,7 @@ async fn traced(cdp: &Cdp, error: &RemoteObject) -> Kept {
 async fn structured(cdp: &Cdp, error: &RemoteObject) -> Vec<(String, Location)> {
     let Some(id) = &error.object_id else { return Vec::new() };
     let params = serde_json::json!({ "errorObjectId": id });
-    let asked = cdp.client.call("Runtime.getExceptionDetails", params);
+    let asked = cdp.requester.call("Runtime.getExceptionDetails", params);
     let answer = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await;
     let trace = answer.ok().and_then(Result::ok);
     let trace = trace.and_then(|it| it.pointer("/exceptionDetails/stackTrace").cloned());
@@ -378,7 +378,7 @@ impl Cdp {
         let mut command = EvaluateOnCallFrame::new(aftermath.monitor, expression);
         command.generate_preview = true;
         command.timeout = timeout;
-        self.client.send(command).await.map_err(|error| super::evaluation(error, patience))
+        self.requester.send(command).await.map_err(|error| super::evaluation(error, patience))
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    Event, Origin,
+    Event, ScriptOrigin,
     types::{
         Paused, RemoteObject, ScriptId, ScriptParsed,
         debugger::{Resume, SetAsyncCallStackDepth, StepInto, StepOut},
@@ -128,7 +128,7 @@ impl Watch {
                 if !reached.is_empty() {
                     self.tell(Signal::Reached(reached)).await?;
                 }
-                self.cdp.client.close().await;
+                self.cdp.requester.close().await;
                 Ok(())
             }
             Event::BindingCalled(called) => {
@@ -161,7 +161,7 @@ impl Watch {
         if parsed.url.ends_with(connect::BOOT_NAME) {
             self.cdp.known.has_boot.store(true, Ordering::Relaxed);
         }
-        let is_file = matches!(self.origin(&parsed.script_id), Some(Origin::File { .. }));
+        let is_file = matches!(self.origin(&parsed.script_id), Some(ScriptOrigin::File { .. }));
         if parsed.is_module && is_file && !parsed.url.contains(LIBRARIES) {
             exceptions::saw_module(&self.cdp).await;
         }
@@ -276,7 +276,7 @@ impl Watch {
             // Only the first line is looked for.
             return paused.reason == INSTRUMENTATION;
         };
-        let set = match (hold.held(&self.cdp.client, paused).await, paused.call_frames.first()) {
+        let set = match (hold.held(&self.cdp.requester, paused).await, paused.call_frames.first()) {
             (Ok(Some(held)), _) => breakpoints::set_in_held(&self.cdp, held).await,
             // No file, so it is known only by itself.
             (Ok(None), Some(top)) if paused.reason == INSTRUMENTATION => {
@@ -298,7 +298,7 @@ impl Watch {
         paused.reason == INSTRUMENTATION
             && self.cdp.points().entry_modules.is_some()
             && self.top_script(paused).is_some_and(|(url, origin)| {
-                matches!(origin, Origin::File { .. })
+                matches!(origin, ScriptOrigin::File { .. })
                     && !(self.cdp.known.just_my_code && url.contains(LIBRARIES))
             })
     }
@@ -411,7 +411,9 @@ impl Watch {
     /// V8 stopped in Node itself: the program comes later.
     fn is_before_program(&self, paused: &Paused) -> bool {
         let top = self.top_script(paused);
-        top.is_some_and(|(url, origin)| origin == Origin::Internal || url.starts_with("wasm:"))
+        top.is_some_and(|(url, origin)| {
+            origin == ScriptOrigin::Internal || url.starts_with("wasm:")
+        })
     }
 
     /// Whether it stands in a library that nobody launched by its path: a test runner, for instance.
@@ -438,13 +440,13 @@ impl Watch {
             || points.entry.iter().any(|entry| paused.hit_breakpoints.contains(entry))
     }
 
-    pub(super) fn origin(&self, script: &ScriptId) -> Option<Origin> {
+    pub(super) fn origin(&self, script: &ScriptId) -> Option<ScriptOrigin> {
         let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.scripts().get(script).map(|script| script.origin.clone())
     }
 
     /// The script in which it stands: its URL and where that comes from.
-    fn top_script(&self, paused: &Paused) -> Option<(String, Origin)> {
+    fn top_script(&self, paused: &Paused) -> Option<(String, ScriptOrigin)> {
         let sources = self.cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
         let script = sources.scripts().get(&paused.call_frames.first()?.location.script_id)?;
         Some((script.url.clone(), script.origin.clone()))

@@ -4,7 +4,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use holdpoint_dap::{
-    Client, Event, Inbox, Incoming, Request as _, Tape,
+    Event, Inbox, Incoming, Request as _, Requester, Tape,
     request::{ConfigurationDone, Initialize},
     types::{self as t, Empty},
 };
@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use super::{
-    Dap, Known,
+    Dap, DebuggerState,
     dialect::Dialect,
     refused,
     share::{Feature, allowed},
@@ -55,9 +55,9 @@ impl Dap {
         dialect: Box<dyn Dialect>,
         setup: Setup<'_>,
     ) -> Result<(Dap, mpsc::Receiver<Signal>), Failure> {
-        let (client, mut inbox) = Client::start(read, write, setup.tape.clone());
+        let (requester, mut inbox) = Requester::start(read, write, setup.tape.clone());
         for (command, arguments) in setup.greeting {
-            client.raw(command, arguments.clone()).await.map_err(refused)?;
+            requester.raw(command, arguments.clone()).await.map_err(refused)?;
         }
         let hello = t::InitializeArguments {
             client_id: Some("holdpoint".to_owned()),
@@ -70,10 +70,10 @@ impl Dap {
             supports_variable_paging: Some(true),
             ..Default::default()
         };
-        let capabilities = client.request::<Initialize>(hello).await.map_err(refused)?;
-        client.set_capabilities(&capabilities);
-        let known = Known::new(dialect, capabilities, setup.tells_output);
-        let dap = Dap { client, known: Arc::new(known) };
+        let capabilities = requester.request::<Initialize>(hello).await.map_err(refused)?;
+        requester.set_capabilities(&capabilities);
+        let known = DebuggerState::new(dialect, capabilities, setup.tells_output);
+        let dap = Dap { requester, known: Arc::new(known) };
         let (sender, signals) = mpsc::channel(limits::MAILBOX);
         let begun = match dap.configure(&mut inbox, &setup).await {
             Ok(begun) => begun,
@@ -103,7 +103,7 @@ impl Dap {
     /// `initialized` may come before or after the answer to `launch`, and some adapters answer that only
     /// after `configurationDone`. What else comes meanwhile is kept.
     async fn configure(&self, inbox: &mut Inbox, setup: &Setup<'_>) -> Result<Begun, Failure> {
-        let begun = self.client.raw(setup.begin, setup.arguments.clone());
+        let begun = self.requester.raw(setup.begin, setup.arguments.clone());
         tokio::pin!(begun);
         let mut early = Vec::new();
         let mut answered = false;
@@ -193,7 +193,7 @@ struct Begun {
     events: Vec<Event>,
 }
 
-impl Known {
+impl DebuggerState {
     /// What an adapter can is needed while it is configured; everything else is kept.
     fn early(&self, event: Event) -> Option<Event> {
         match event {

@@ -17,7 +17,7 @@ pub use self::{
     pydevd::{About, Pydevd},
     table::{CDT_GDB, CODELLDB, DELVE, GDB, JAVA, JS_DEBUG, LLDB, PERL, PLAIN, RDBG, Table},
 };
-use super::{Dap, Known};
+use super::{Dap, DebuggerState};
 use crate::{
     backend::{
         Bound, Exceptions, Loaded, ScopeKind, Signal, Stopped, TraceWay, Value, Wanted,
@@ -190,10 +190,10 @@ pub trait Inside: Send + Sync {
     fn interrupt<'a>(&'a self, dap: &'a Dap) -> BoxFuture<'a, ()>;
 
     /// What an event of its own means; `None` for one that is the protocol's.
-    fn event(&self, known: &Known, event: &Event) -> Option<Vec<Signal>>;
+    fn event(&self, known: &DebuggerState, event: &Event) -> Option<Vec<Signal>>;
 
     /// A stop as it is to be told.
-    fn stopped(&self, known: &Known, stopped: Stopped) -> Stopped;
+    fn stopped(&self, known: &DebuggerState, stopped: Stopped) -> Stopped;
 
     /// Looks into a stop before anybody is told of it; `None` where there is nothing to look into. What
     /// comes of it is told; nothing, where the program goes on.

@@ -3,7 +3,7 @@
 use holdpoint_dap::{Request as _, request::SetExceptionBreakpoints, types as t};
 
 use super::{
-    Dap, Known,
+    Dap, DebuggerState,
     share::{Feature, allowed},
 };
 use crate::{
@@ -49,7 +49,7 @@ pub(super) struct Chosen {
     pub(super) missing: Vec<&'static str>,
 }
 
-pub(super) fn chosen(known: &Known, exceptions: &Exceptions) -> Chosen {
+pub(super) fn chosen(known: &DebuggerState, exceptions: &Exceptions) -> Chosen {
     let (capabilities, ours) = (known.capabilities(), known.dialect.filters());
     let announced = &capabilities.exception_breakpoint_filters;
     let pick = |names: &[&str]| {
@@ -72,7 +72,7 @@ pub(super) fn chosen(known: &Known, exceptions: &Exceptions) -> Chosen {
     chosen
 }
 
-fn refusal(known: &Known, missing: &[&str]) -> Failure {
+fn refusal(known: &DebuggerState, missing: &[&str]) -> Failure {
     let capabilities = known.capabilities();
     let has = capabilities.exception_breakpoint_filters.iter();
     let has: Vec<String> = has.map(|it| format!("`{}` ({})", it.filter, it.label)).collect();

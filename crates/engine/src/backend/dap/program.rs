@@ -34,7 +34,7 @@ impl Dap {
         let (_waiting, nobody_waits) = oneshot::channel::<()>();
         let (reply, answered) = oneshot::channel();
         let asking = async move {
-            let asked = dap.client.request::<R>(arguments);
+            let asked = dap.requester.request::<R>(arguments);
             tokio::pin!(asked);
             tokio::select! {
                 result = &mut asked => return Some(Answer { result, interrupted: false }),

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{
-    Known,
+    DebuggerState,
     dialect::{
         About, CDT_GDB, CODELLDB, DELVE, Dialect, GDB, JAVA, JS_DEBUG, LLDB, PERL, Pydevd, RDBG,
     },
@@ -71,7 +71,7 @@ fn every_recorded_message_means_what_it_meant() {
 
 /// One recording on its way through translation.
 struct Reading {
-    known: Known,
+    known: DebuggerState,
     site: Site,
     lines: Vec<(String, usize)>,
     silent: usize,
@@ -83,7 +83,7 @@ impl Reading {
     fn new(recording: Recording) -> Reading {
         let Recording { dialect, at: (file, line), .. } = recording;
         Reading {
-            known: Known::new(dialect, t::Capabilities::default(), true),
+            known: DebuggerState::new(dialect, t::Capabilities::default(), true),
             site: Site { file: file.into(), line },
             lines: Vec::new(),
             silent: 0,
@@ -139,7 +139,7 @@ impl Reading {
         match command {
             "initialize" => {
                 let dialect = std::mem::replace(&mut self.known.dialect, Box::new(PERL));
-                self.known = Known::new(dialect, read(body), true);
+                self.known = DebuggerState::new(dialect, read(body), true);
                 self.capabilities()
             }
             "setBreakpoints" => {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use holdpoint_dap::{Request as _, request as r, types::Capabilities};
 
-use super::{Known, dialect::Dialect};
+use super::{DebuggerState, dialect::Dialect};
 use crate::{
     backend::{Wanted, WantedFunction},
     breakpoints::hits::HitTest,
@@ -165,7 +165,7 @@ impl Left {
 
 /// Whoever counts hits counts those where the condition holds, so hits are counted here where both are
 /// given; and those of a tracepoint always, for it tells of each.
-pub(super) fn share(known: &Known, looks: Looks<'_>) -> Share {
+pub(super) fn share(known: &DebuggerState, looks: Looks<'_>) -> Share {
     let capabilities = known.capabilities();
     let condition = looks.condition.map(str::to_owned);
     let can_look = allowed(&capabilities, Feature::Condition).is_ok();

@@ -263,7 +263,7 @@ impl Dap {
         if !self.known.standing().is_empty() {
             return Ok(true);
         }
-        self.resume(stopped.thread).await.map(|()| true)
+        self.resume(stopped.thread).await.map(|_| true)
     }
 
     async fn top(&self, thread: i64) -> Result<Frame, Failure> {

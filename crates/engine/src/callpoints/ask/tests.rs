@@ -9,7 +9,7 @@ use crate::{
     callpoints::{Retention, behavior::Behavior, decision::Decision, resume::Resumed},
     ids::Seq,
     log::Log,
-    records::{Recorded, Wanted},
+    records::{RecordQuery, Recorded},
 };
 
 async fn callpoints() -> (Arc<Callpoints>, Arc<Log>) {
@@ -28,7 +28,7 @@ async fn stopping(before: Behavior, after: Behavior) -> (Arc<Callpoints>, Arc<Lo
 fn asking() -> Asking {
     Asking {
         name: "files.read".to_owned(),
-        kind: Kind::Tool,
+        kind: CallKind::Tool,
         source: "mcp_client".to_owned(),
         args: vec![json!("a.txt")],
         kwargs: Map::from_iter([("lines".to_owned(), json!(3))]),
@@ -57,7 +57,8 @@ async fn decide(callpoints: &Callpoints, log: &Arc<Log>, decision: Decision) {
 }
 
 async fn record(callpoints: &Callpoints) -> Recorded {
-    let page = callpoints.records.page(Wanted { limit: 9, ..Wanted::default() }).await.unwrap();
+    let page =
+        callpoints.records.page(RecordQuery { limit: 9, ..RecordQuery::default() }).await.unwrap();
     assert_eq!(page.total, 1);
     page.calls.into_iter().next().unwrap()
 }
@@ -75,7 +76,7 @@ async fn a_call_that_nobody_stops_is_recorded_with_its_source_and_kind() {
     asked.complete(Ending::Returned(json!({ "text": "hello" }))).await;
     let recorded = record(&callpoints).await;
     let call = &recorded.seen.call;
-    assert_eq!((call.kind, call.origin.source.as_deref()), (Kind::Tool, Some("mcp_client")));
+    assert_eq!((call.kind, call.origin.source.as_deref()), (CallKind::Tool, Some("mcp_client")));
     assert_eq!((call.pid, recorded.seen.args.clone()), (None, json!(["a.txt"])));
     assert_eq!(recorded.seen.kwargs, json!({ "lines": 3 }));
     assert_eq!(recorded.seen.outcome.unwrap().result, json!({ "text": "hello" }));
@@ -160,7 +161,10 @@ async fn a_paused_call_is_listed_and_never_given_up_for_its_silence() {
         let paused = paused(&callpoints, &log).await;
         assert!(paused.is_waiting && !paused.is_post_mortem);
         let call = &paused.seen.call;
-        assert_eq!((call.kind, call.origin.source.as_deref()), (Kind::Tool, Some("mcp_client")));
+        assert_eq!(
+            (call.kind, call.origin.source.as_deref()),
+            (CallKind::Tool, Some("mcp_client"))
+        );
         // No process: nothing can be evaluated there, and it says so.
         let no = callpoints.open_session(&paused.id).await;
         assert_eq!(no, Err(crate::repl::NoRepl::InvalidPause));

@@ -119,7 +119,7 @@ mod tests {
 
     fn taken(bytes: usize) -> Taken {
         let mut batch = Batch::default();
-        batch.add_call(&holdpoint_store::Call {
+        batch.add_call(&holdpoint_store::NewCall {
             call_id: "c".into(),
             process: "p".into(),
             name: "f".into(),

@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 
 use super::{Actor, Done};
 use crate::{
-    backend::{self, Backend, Slice, Stack},
+    backend::{self, Backend, Slice, Stack, Went},
     failure::{Code, Failure},
-    ids::{Epoch, TargetId},
+    ids::{Epoch, TargetId, ThreadKey},
     limits,
     process::Exit,
     session::{
         Reply,
-        state::{Output, Refusal, Stop},
+        state::{CommandRefusal, Output, Stop},
         target::Target,
     },
 };
@@ -23,20 +23,22 @@ impl Actor {
         for output in outputs {
             match output {
                 Output::Resume { thread, epoch } => {
-                    let ends = Some((thread.target, epoch));
+                    let ends = Some((thread, epoch));
                     self.send(thread.target, ends, reply.take(), move |it| {
                         Box::pin(async move { it.resume(thread.thread).await })
                     });
                 }
                 Output::Step { thread, step, epoch } => {
-                    let ends = Some((thread.target, epoch));
+                    let ends = Some((thread, epoch));
                     self.send(thread.target, ends, reply.take(), move |it| {
-                        Box::pin(async move { it.step(thread.thread, step).await })
+                        Box::pin(
+                            async move { it.step(thread.thread, step).await.map(|()| Went::All) },
+                        )
                     });
                 }
                 Output::Pause { target } => {
                     self.send(target, None, reply.take(), |it| {
-                        Box::pin(async move { it.pause(None).await })
+                        Box::pin(async move { it.pause(None).await.map(|()| Went::All) })
                     });
                 }
                 Output::Report(stop) => {
@@ -67,9 +69,9 @@ impl Actor {
     fn send(
         &self,
         target: TargetId,
-        ends: Option<(TargetId, Epoch)>,
+        ends: Option<(ThreadKey, Epoch)>,
         reply: Option<Reply>,
-        request: impl FnOnce(Backend) -> BoxFuture<'static, Result<(), Failure>> + Send + 'static,
+        request: impl FnOnce(Backend) -> BoxFuture<'static, Result<Went, Failure>> + Send + 'static,
     ) {
         let backend = self.targets.backend(target);
         self.beside.push(Box::pin(async move {
@@ -157,29 +159,33 @@ impl Actor {
         }));
     }
 
-    fn refuse(&self, refusal: Refusal) -> Failure {
+    fn refuse(&self, refusal: CommandRefusal) -> Failure {
         let id = self.id;
         match refusal {
-            Refusal::NotStarted => {
+            CommandRefusal::NotStarted => {
                 Failure::new(Code::NotStopped, format!("{id} is still starting"))
                     .hint("`debug_wait` waits for its first stop")
             }
-            Refusal::AlreadyRunning => Failure::new(Code::NotStopped, format!("{id} is running"))
-                .hint("`debug_pause` stops it, `debug_wait` waits for its next stop"),
-            Refusal::AlreadyStopped => {
+            CommandRefusal::AlreadyRunning => {
+                Failure::new(Code::NotStopped, format!("{id} is running"))
+                    .hint("`debug_pause` stops it, `debug_wait` waits for its next stop")
+            }
+            CommandRefusal::AlreadyStopped => {
                 Failure::new(Code::AlreadyStopped, format!("{id} is stopped already"))
                     .hint("`debug_stack` says where")
             }
-            Refusal::Ended => {
+            CommandRefusal::Ended => {
                 Failure::new(Code::SessionEnded, format!("the program of {id} has ended"))
                     .hint("`debug_restart` runs it again")
             }
-            Refusal::NoProcess => {
+            CommandRefusal::NoProcess => {
                 Failure::new(Code::NotFound, format!("no process of {id} is there any more"))
                     .hint("`debug_wait` tells how it ends")
             }
-            Refusal::NoSuchThread => Failure::new(Code::NotFound, "no such thread is stopped")
-                .hint("`debug_threads` lists them"),
+            CommandRefusal::NoSuchThread => {
+                Failure::new(Code::NotFound, "no such thread is stopped")
+                    .hint("`debug_threads` lists them")
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Life, Output, Refusal, Sent, State, Status, Stop, Target};
+use super::{Beside, CommandRefusal, Life, Output, Sent, State, Status, Stop, Target};
 use crate::{
     backend::Step,
     ids::{Epoch, TargetId, ThreadKey},
@@ -26,7 +26,7 @@ impl State {
         };
         let thread = wanted.unwrap_or(stop.thread);
         if !self.is_stopped(thread) {
-            return vec![Output::Refuse(Refusal::NoSuchThread)];
+            return vec![Output::Refuse(CommandRefusal::NoSuchThread)];
         }
         let epoch = stop.epoch;
         self.go(stop, thread, Output::Step { thread, step, epoch })
@@ -36,11 +36,10 @@ impl State {
     /// the process too: one that nobody has seen comes first.
     fn go(&mut self, stop: Stop, thread: ThreadKey, send: Output) -> Vec<Output> {
         let target = stop.thread.target;
-        let epoch = stop.epoch;
         if thread.target != target {
             let waits = self.waiting.iter().position(|it| it.thread == thread);
             let unseen = waits.and_then(|at| self.waiting.remove(at));
-            self.set_off(thread.target, epoch, unseen);
+            self.set_off(&send, unseen);
             return std::iter::once(send).chain(self.settle()).collect();
         }
         // A thread that the caller names is known to them.
@@ -52,7 +51,7 @@ impl State {
             self.target(target).put_by = Some((stop, send));
             out.push(Output::Over);
         } else {
-            self.set_off(target, epoch, Some(Stop { is_again: true, ..stop }));
+            self.set_off(&send, Some(Stop { is_again: true, ..stop }));
             out.extend([send, Output::Running]);
         }
         let next = self.settle();
@@ -62,13 +61,47 @@ impl State {
     }
 
     /// Something that lets a process run is on its way.
-    fn set_off(&mut self, target: TargetId, epoch: Epoch, stop: Option<Stop>) {
-        let known = self.target(target);
+    fn set_off(&mut self, send: &Output, stop: Option<Stop>) {
+        let (key, epoch, runs) = match send {
+            Output::Resume { thread, epoch } => (*thread, *epoch, true),
+            Output::Step { thread, epoch, .. } => (*thread, *epoch, false),
+            _ => return,
+        };
+        let known = self.target(key.target);
         let stood = known.threads.iter().filter(|(_, it)| it.is_stopped).map(|(id, _)| *id);
-        let stood = stood.collect();
+        let stood: Vec<i64> = stood.collect();
+        let others = stood.iter().copied().filter(|id| *id != key.thread).collect();
+        known.beside = Some(Beside { epoch, thread: key.thread, runs, others });
         known.sent = Some(Sent { epoch, stop, stood });
         known.put_by = None;
-        self.run(target, None);
+        self.run(key.target, None);
+    }
+
+    /// A process let go of one thread only: the others stand. Where they were all to go on they are let go one by
+    /// one, unless there is a stop of theirs to be looked at first.
+    pub(super) fn alone(&mut self, thread: ThreadKey, epoch: Option<Epoch>) -> Vec<Output> {
+        let target = thread.target;
+        let Some(known) = self.targets.get_mut(&target) else { return Vec::new() };
+        let is_it = |it: &mut Beside| {
+            it.thread == thread.thread && epoch.is_none_or(|epoch| epoch == it.epoch)
+        };
+        let beside = known.beside.take_if(is_it).filter(|it| !it.others.is_empty());
+        let Some(Beside { epoch, runs, others, .. }) = beside else { return Vec::new() };
+        let is_shown =
+            self.current.iter().chain(&self.waiting).any(|it| it.thread.target == target);
+        let goes = runs && !is_shown;
+        for id in &others {
+            if let Some(other) = known.threads.get_mut(id) {
+                other.is_stopped = !goes;
+            }
+        }
+        if !goes {
+            return vec![Output::ThreadsChanged];
+        }
+        let send = |id: &i64| Output::Resume { thread: ThreadKey { target, thread: *id }, epoch };
+        let sent = others.iter().map(send).collect();
+        known.sent = Some(Sent { epoch, stop: None, stood: others });
+        sent
     }
 
     /// Sends what was put by to processes of which no stop is left to be shown.
@@ -81,7 +114,7 @@ impl State {
         let mut out = Vec::new();
         for (stop, send) in due {
             if self.is_stopped(stop.thread) {
-                self.set_off(stop.thread.target, stop.epoch, Some(Stop { is_again: true, ..stop }));
+                self.set_off(&send, Some(Stop { is_again: true, ..stop }));
                 out.push(send);
             }
         }
@@ -92,6 +125,7 @@ impl State {
     pub(super) fn refused(&mut self, target: TargetId, epoch: Epoch) -> Vec<Output> {
         let Some(known) = self.targets.get_mut(&target) else { return Vec::new() };
         let sent = known.sent.take_if(|it| it.epoch == epoch);
+        known.beside = None;
         let Some(Sent { stop, stood, .. }) = sent else { return Vec::new() };
         for id in stood {
             if let Some(thread) = known.threads.get_mut(&id) {
@@ -109,20 +143,20 @@ impl State {
             (Status::Running, Some((target, _))) => {
                 return vec![Output::Pause { target: *target }];
             }
-            (Status::Running, None) => Refusal::NoProcess,
-            (Status::Starting, _) => Refusal::NotStarted,
-            (Status::Stopped, _) => Refusal::AlreadyStopped,
-            (Status::Ended, _) => Refusal::Ended,
+            (Status::Running, None) => CommandRefusal::NoProcess,
+            (Status::Starting, _) => CommandRefusal::NotStarted,
+            (Status::Stopped, _) => CommandRefusal::AlreadyStopped,
+            (Status::Ended, _) => CommandRefusal::Ended,
         };
         vec![Output::Refuse(refusal)]
     }
 
-    fn reported(&self) -> Result<Stop, Refusal> {
+    fn reported(&self) -> Result<Stop, CommandRefusal> {
         match (&self.status, &self.current) {
             (Status::Stopped, Some(current)) => Ok(current.clone()),
-            (Status::Starting, _) => Err(Refusal::NotStarted),
-            (Status::Ended, _) => Err(Refusal::Ended),
-            (Status::Running | Status::Stopped, _) => Err(Refusal::AlreadyRunning),
+            (Status::Starting, _) => Err(CommandRefusal::NotStarted),
+            (Status::Ended, _) => Err(CommandRefusal::Ended),
+            (Status::Running | Status::Stopped, _) => Err(CommandRefusal::AlreadyRunning),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Finding, Machine, Status};
 use crate::cmd::setup::agents::{AGENTS, Agent};
 use crate::cmd::setup::file;
-use crate::cmd::setup::merge::Standing;
+use crate::cmd::setup::merge::Registration;
 use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) fn configurations(machine: &Machine) -> Vec<Finding> {
@@ -29,11 +29,11 @@ fn examine(agent: &Agent, whereabouts: &Whereabouts) -> Option<Finding> {
         (agent.file)(whereabouts).ok().into_iter().chain((agent.other_file)(whereabouts)).collect();
     for file in &files {
         match look(agent, file) {
-            Ok(Standing::Absent) => {}
-            Ok(Standing::Command(command)) => {
+            Ok(Registration::Absent) => {}
+            Ok(Registration::Command(command)) => {
                 return Some(describe_entry(agent, whereabouts, file, &command));
             }
-            Ok(Standing::OtherWay) => return Some(knows(agent, file)),
+            Ok(Registration::OtherWay) => return Some(knows(agent, file)),
             Err(why) => {
                 let detail = format!("has a configuration we cannot read: {why}");
                 return Some(Finding::new(Status::Warning, agent.title, detail));
@@ -48,9 +48,9 @@ fn examine(agent: &Agent, whereabouts: &Whereabouts) -> Option<Finding> {
     Some(Finding::new(Status::Missing, agent.title, detail).with_fix(setup_command(agent)))
 }
 
-fn look(agent: &Agent, file: &Path) -> Result<Standing, String> {
+fn look(agent: &Agent, file: &Path) -> Result<Registration, String> {
     let Some(text) = file::read(file).map_err(|error| first_line(&error.to_string()))? else {
-        return Ok(Standing::Absent);
+        return Ok(Registration::Absent);
     };
     agent
         .format

@@ -1,81 +1,82 @@
 //! The languages whose programs can be debugged. None of them is needed; each opens a door.
+//! What to look for, each language says.
 
 use std::path::Path;
 
+use holdpoint_engine::{
+    adapter,
+    language::{WantedLibrary, Wants},
+};
+
 use super::process::{self, Answer};
-use super::{Finding, Machine, Status};
+use super::{Check, Finding, Machine, Status};
 use crate::cmd::setup::whereabouts::Platform;
 
-/// Older lines of Node.js are no longer mended by their makers.
-const NODE_MAJOR_MIN: u32 = 20;
+/// One check for each language.
+pub(super) fn checks() -> impl Iterator<Item = Check> {
+    let wants = adapter::all().iter().filter_map(|it| it.wants());
+    wants.map(|it| Check {
+        is_needed: false,
+        look: Box::new(move |machine: &Machine| look(&it, machine)),
+    })
+}
 
-/// An empty entry in the path stands for the current folder, whose files must not be run by a doctor.
-const IMPORT_DEBUGPY: &str = "import sys; sys.path[:] = [entry for entry in sys.path if entry]; import debugpy; print(debugpy.__version__)";
-
-pub(super) fn python(machine: &Machine) -> Vec<Finding> {
+fn look(wants: &Wants, machine: &Machine) -> Vec<Finding> {
     let name = match machine.whereabouts.platform {
-        Platform::Windows => "python",
-        Platform::MacOs | Platform::Xdg => "python3",
+        Platform::Windows => wants.program_on_windows,
+        Platform::MacOs | Platform::Xdg => wants.program,
     };
     let Some(path) = machine.whereabouts.find_program(name) else {
-        return vec![
-            not_installed(name, "Python")
-                .with_fix("install Python 3, from https://www.python.org or as a package"),
-        ];
+        return vec![not_installed(name, wants.language).with_fix(wants.install)];
     };
     let version = process::ask(&path, &["--version"], process::DEADLINE);
-    let Some(version) = version_in(&version, "Python ") else {
+    let Some(version) = version_in(&version, wants.version_prefix) else {
         return vec![no_version(name, &path, &version)];
     };
-    let debugpy = process::ask(&path, &["-c", IMPORT_DEBUGPY], process::DEADLINE);
-    vec![found(name, &version, &path), describe_debugpy(name, &debugpy)]
+    let mut findings = vec![describe(wants, name, &version, &path)];
+    findings.extend(wants.library.map(|library| {
+        let answer = process::ask(&path, library.version, process::DEADLINE);
+        describe_library(&library, wants.language, name, &answer)
+    }));
+    findings
 }
 
-pub(super) fn node(machine: &Machine) -> Vec<Finding> {
-    let Some(path) = machine.whereabouts.find_program("node") else {
-        return vec![not_installed("node", "JavaScript").with_fix(install_node())];
-    };
-    let answer = process::ask(&path, &["--version"], process::DEADLINE);
-    vec![match version_in(&answer, "v") {
-        Some(version) => describe_node(&version, &path),
-        None => no_version("node", &path, &answer),
-    }]
-}
-
-fn describe_debugpy(python: &str, answer: &Answer) -> Finding {
+fn describe_library(
+    library: &WantedLibrary,
+    language: &str,
+    runtime: &str,
+    answer: &Answer,
+) -> Finding {
+    let WantedLibrary { name, shows, without, .. } = *library;
     if let Some(version) = version_in(answer, "") {
         return Finding::new(
             Status::Ok,
-            format!("debugpy {version}"),
-            "for line debugging of Python",
+            format!("{name} {version}"),
+            format!("for line debugging of {language}"),
         );
     }
-    let ours = "Holdpoint provides its own at the first launch";
     match answer {
         Answer::Said(_) | Answer::Failed(_) => {
-            Finding::new(Status::Info, "debugpy", format!("is not in {python}; {ours}"))
+            Finding::new(Status::Info, name, format!("is not in {runtime}; {without}"))
         }
         Answer::TooLate => {
             let late = process::DEADLINE.as_secs();
-            let detail = format!("was not imported within {late} s in {python}; {ours}");
-            Finding::new(Status::Warning, "debugpy", detail)
-                .with_fix(format!("{python} -c 'import debugpy' shows what is wrong"))
+            let detail = format!("was not imported within {late} s in {runtime}; {without}");
+            Finding::new(Status::Warning, name, detail)
+                .with_fix(format!("{runtime} {shows} shows what is wrong"))
         }
     }
 }
 
-fn describe_node(version: &str, path: &Path) -> Finding {
+fn describe(wants: &Wants, name: &str, version: &str, path: &Path) -> Finding {
+    let finding = found(name, version, path);
+    let Some(least) = wants.major_min else { return finding };
     let major: Option<u32> = version.split('.').next().and_then(|major| major.parse().ok());
-    let finding = found("node", version, path);
-    if major.is_some_and(|major| major >= NODE_MAJOR_MIN) {
+    if major.is_some_and(|major| major >= least) {
         return finding;
     }
-    let detail = format!("{}; {NODE_MAJOR_MIN} or newer is recommended", finding.detail);
-    Finding { status: Status::Warning, detail, ..finding }.with_fix(install_node())
-}
-
-fn install_node() -> String {
-    format!("install Node.js {NODE_MAJOR_MIN} or newer, from https://nodejs.org or as a package")
+    let detail = format!("{}; {least} or newer is recommended", finding.detail);
+    Finding { status: Status::Warning, detail, ..finding }.with_fix(wants.install)
 }
 
 /// The version, if the answer begins with one after the prefix.
@@ -116,6 +117,11 @@ mod tests {
         expected.assert_eq(&finding.render());
     }
 
+    fn wants(language: &str) -> Wants {
+        let of = |it: &&&dyn adapter::Adapter| it.language() == language;
+        adapter::all().iter().find(of).unwrap().wants().unwrap()
+    }
+
     fn said(text: &str) -> Answer {
         Answer::Said(text.to_owned())
     }
@@ -127,11 +133,11 @@ mod tests {
         expect![[r#"
             warning python3 is not on PATH: no line debugging of Python
                     fix: install Python 3, from https://www.python.org or as a package"#]]
-        .assert_eq(&report(root.path(), &python(&machine)));
+        .assert_eq(&report(root.path(), &look(&wants("python"), &machine)));
         expect![[r#"
             warning node is not on PATH: no line debugging of JavaScript
                     fix: install Node.js 20 or newer, from https://nodejs.org or as a package"#]]
-        .assert_eq(&report(root.path(), &node(&machine)));
+        .assert_eq(&report(root.path(), &look(&wants("node"), &machine)));
     }
 
     #[test]
@@ -151,9 +157,10 @@ mod tests {
     #[test]
     fn an_old_node_is_a_warning() {
         let path = Path::new("/usr/bin/node");
-        check(describe_node("20.0.0", path), expect!["ok      node 20.0.0 at /usr/bin/node"]);
+        let node = |version| describe(&wants("node"), "node", version, path);
+        check(node("20.0.0"), expect!["ok      node 20.0.0 at /usr/bin/node"]);
         check(
-            describe_node("18.19.1", path),
+            node("18.19.1"),
             expect![[r#"
                 warning node 18.19.1 at /usr/bin/node; 20 or newer is recommended
                         fix: install Node.js 20 or newer, from https://nodejs.org or as a package"#]],
@@ -162,18 +169,20 @@ mod tests {
 
     #[test]
     fn without_debugpy_holdpoint_provides_it() {
+        let library = wants("python").library.unwrap();
+        let debugpy = |answer| describe_library(&library, "Python", "python3", &answer);
         check(
-            describe_debugpy("python3", &said("1.8.14")),
+            debugpy(said("1.8.14")),
             expect!["ok      debugpy 1.8.14 for line debugging of Python"],
         );
         check(
-            describe_debugpy("python3", &said("")),
+            debugpy(said("")),
             expect![
                 "info    debugpy is not in python3; Holdpoint provides its own at the first launch"
             ],
         );
         check(
-            describe_debugpy("python3", &Answer::TooLate),
+            debugpy(Answer::TooLate),
             expect![[r#"
                 warning debugpy was not imported within 3 s in python3; Holdpoint provides its own at the first launch
                         fix: python3 -c 'import debugpy' shows what is wrong"#]],
@@ -218,7 +227,7 @@ mod tests {
             .unwrap();
         std::os::unix::fs::symlink(real, folder.join("node")).unwrap();
         machine.whereabouts.search_path = Some(folder.into_os_string());
-        let findings = node(&machine);
+        let findings = look(&wants("node"), &machine);
         assert_eq!(findings.len(), 1);
         assert_eq!(findings[0].status, Status::Warning);
     }

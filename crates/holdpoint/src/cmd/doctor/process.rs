@@ -132,7 +132,8 @@ mod tests {
         let Answer::Said(text) = ask_shell("while :; do echo yes; done", DEADLINE * 10) else {
             panic!("no answer")
         };
-        assert!(text.len() as u64 <= ANSWER_BYTES_MAX);
+        let length = text.len() as u64;
+        assert!((ANSWER_BYTES_MAX / 2..=ANSWER_BYTES_MAX).contains(&length), "{length}");
     }
 
     #[test]

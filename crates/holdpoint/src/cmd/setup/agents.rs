@@ -28,12 +28,12 @@ use anyhow::{Result, anyhow};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::link::Link;
-use super::merge::{Field, Format, Is};
+use super::merge::{Field, FileFormat, Is};
 use super::whereabouts::Whereabouts;
 
 /// Who reads a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum ReadBy {
     /// Everyone who works in this folder; such a file is often committed.
     Project,
     /// This user, in every folder.
@@ -57,12 +57,12 @@ pub(crate) struct Agent {
     pub(crate) name: &'static str,
     /// Its name as people write it.
     pub(crate) title: &'static str,
-    pub(crate) scope: Scope,
+    pub(crate) scope: ReadBy,
     /// The file that `setup` prints and writes.
     pub(crate) file: fn(&Whereabouts) -> Result<PathBuf>,
     /// Another file of the same form that the agent reads too. It is looked at, never written.
     pub(crate) other_file: fn(&Whereabouts) -> Option<PathBuf>,
-    pub(crate) format: Format,
+    pub(crate) format: FileFormat,
     /// The key that holds the servers.
     pub(crate) key: &'static str,
     pub(crate) fields: &'static [Field],

@@ -9,7 +9,7 @@ mod json;
 mod toml;
 mod yaml;
 
-pub(crate) use self::fields::{Entry, Field, Is};
+pub(crate) use self::fields::{Field, Is, ServerEntry};
 
 /// The key under which every agent knows our server.
 pub(super) const SERVER: &str = "holdpoint";
@@ -25,7 +25,7 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// The language of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum FileFormat {
     /// JSON, with comments and trailing commas if the user wrote them.
     Json,
     Toml,
@@ -45,7 +45,7 @@ pub(super) enum Merged {
 
 /// What a text says about our server.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Registration {
     Absent,
     /// The agent starts this command.
     Command(String),
@@ -55,14 +55,19 @@ pub(crate) enum Standing {
 
 /// Why a text was not changed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Unmerged {
     pub(crate) what: String,
     pub(crate) hint: String,
 }
 
-impl Format {
+impl FileFormat {
     /// The text with our server in it, under `key`.
-    pub(super) fn merge(self, text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
+    pub(super) fn merge(
+        self,
+        text: &str,
+        key: &str,
+        entry: &ServerEntry<'_>,
+    ) -> Result<Merged, Unmerged> {
         let (mark, text) = split_mark(text);
         let merged = match self {
             Self::Json => json::merge(text, key, entry)?,
@@ -77,7 +82,12 @@ impl Format {
     }
 
     /// What the text says about our server, under `key`.
-    pub(crate) fn look(self, text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
+    pub(crate) fn look(
+        self,
+        text: &str,
+        key: &str,
+        fields: &[Field],
+    ) -> Result<Registration, Unmerged> {
         let (_, text) = split_mark(text);
         match self {
             Self::Json => json::look(text, key, fields),
@@ -87,7 +97,7 @@ impl Format {
     }
 }
 
-impl Refusal {
+impl Unmerged {
     fn syntax(language: &str, what: &str, line: usize, column: usize) -> Self {
         Self {
             what: format!(
@@ -152,7 +162,12 @@ mod tests {
 
     /// Merges, shows what came of it, and sees that a second merge finds nothing to do.
     #[track_caller]
-    pub(super) fn transcript(format: Format, before: &str, key: &str, entry: &Entry<'_>) -> String {
+    pub(super) fn transcript(
+        format: FileFormat,
+        before: &str,
+        key: &str,
+        entry: &ServerEntry<'_>,
+    ) -> String {
         let (word, after) = match format.merge(before, key, entry) {
             Ok(Merged::UpToDate) => return "up to date".to_owned(),
             Ok(Merged::Added(after)) => ("added", after),
@@ -165,10 +180,11 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_kept() {
-        let texts = [(Format::Json, "{}"), (Format::Toml, "a = 1\n"), (Format::Yaml, "a: 1\n")];
+        let texts =
+            [(FileFormat::Json, "{}"), (FileFormat::Toml, "a = 1\n"), (FileFormat::Yaml, "a: 1\n")];
         for (format, text) in texts {
             let text = &format!("{BYTE_ORDER_MARK}{text}");
-            let entry = Entry { command: "holdpoint", also: None, fields: PLAIN };
+            let entry = ServerEntry { command: "holdpoint", also: None, fields: PLAIN };
             let Merged::Added(text) = format.merge(text, "servers", &entry).unwrap() else {
                 panic!("not added")
             };
@@ -177,7 +193,7 @@ mod tests {
             assert_eq!(format.merge(&text, "servers", &entry).unwrap(), Merged::UpToDate);
             assert_eq!(
                 format.look(&text, "servers", PLAIN).unwrap(),
-                Standing::Command("holdpoint".to_owned())
+                Registration::Command("holdpoint".to_owned())
             );
         }
     }

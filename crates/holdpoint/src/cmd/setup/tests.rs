@@ -6,7 +6,7 @@ use expect_test::{Expect, expect, expect_file};
 
 use super::agents::AGENTS;
 use super::link::tests::{from_base64, from_percent};
-use super::merge::{Format, Standing};
+use super::merge::{FileFormat, Registration};
 use super::whereabouts::tests::{add_program, whereabouts_in};
 use super::*;
 
@@ -421,13 +421,13 @@ fn cut_link(line: &str) -> String {
 fn before(agent: &Agent) -> String {
     let key = agent.key;
     match agent.format {
-        Format::Json => format!(
+        FileFormat::Json => format!(
             "{{\n  // Mine.\n  \"theme\": \"dark\", // why\n  \"{key}\": {{\n    \"files\": {{ \"command\": \"files\" }}\n  }}\n}}\n"
         ),
-        Format::Toml => {
+        FileFormat::Toml => {
             format!("# Mine.\ntheme = \"dark\" # why\n\n[{key}.files]\ncommand = \"files\"\n")
         }
-        Format::Yaml => {
+        FileFormat::Yaml => {
             format!("# Mine.\ntheme: dark # why\n{key}:\n  files:\n    cmd: files\n# the end\n")
         }
     }
@@ -452,7 +452,7 @@ fn every_agents_file_keeps_what_is_there() {
         let known = agent.format.look(&after, agent.key, agent.fields);
         assert_eq!(
             known,
-            Ok(Standing::Command(machine.whereabouts.own_path().unwrap())),
+            Ok(Registration::Command(machine.whereabouts.own_path().unwrap())),
             "{after}"
         );
         let again = machine.run(agent.name, true);

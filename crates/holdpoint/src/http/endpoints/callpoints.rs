@@ -13,7 +13,7 @@ use holdpoint_engine::{
     actor::Actor,
     callpoints::{behavior::Behavior, functions::NoChange},
     limits,
-    records::{Recorded, Wanted},
+    records::{RecordQuery, Recorded},
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -63,7 +63,9 @@ body! {
         behavior: Option<String> = text,
         /// Text, or the number of parameters.
         signature: Value = any,
-        /// Existing clients send it with their own functions.
+        /// Who asks for it: `app` or `person`.
+        by: Option<String> = text,
+        /// What an app's client sends with its own functions: without `by` it says that the app asks.
         timestamp: Option<f64> = number,
     }
 }
@@ -90,7 +92,7 @@ body! {
     (status = 400, description = "`function_name required`", body = Value),
 ))]
 pub(super) async fn add(State(app): State<App>, sent: Sent) -> Response {
-    let Added { function_name, behavior, signature, timestamp } = match sent.body().await {
+    let Added { function_name, behavior, signature, by, timestamp } = match sent.body().await {
         Ok(added) => added,
         Err(refusal) => return refusal,
     };
@@ -98,7 +100,13 @@ pub(super) async fn add(State(app): State<App>, sent: Sent) -> Response {
         return error(StatusCode::BAD_REQUEST, "function_name required");
     };
     let behavior = behavior.and_then(|it| Behavior::before(&it));
-    let by = if timestamp.is_some() { Actor::App } else { Actor::Person };
+    // The call protocol has no word for it: only what it lets an app's client send tells an app from a person.
+    let by = match (by.as_deref(), timestamp) {
+        (Some("app"), _) => Actor::App,
+        (Some("person"), _) => Actor::Person,
+        (_, Some(_)) => Actor::App,
+        (_, None) => Actor::Person,
+    };
     let callpoints = app.engine.callpoints().await;
     if let Err(NoChange::Full) = callpoints.add(&name, behavior, &by).await {
         // The app goes on; its calls are recorded and do not pause.
@@ -233,11 +241,11 @@ pub(super) async fn history(
     Path(name): Path<String>,
     Query(limit): Query<Limit>,
 ) -> Response {
-    let wanted = Wanted {
+    let wanted = RecordQuery {
         name: Some(name.clone()),
         calls_only: true,
         limit: limit.limit.unwrap_or(limits::RECORDS_PAGE),
-        ..Wanted::default()
+        ..RecordQuery::default()
     };
     let page = match app.engine.callpoints().await.records.page(wanted).await {
         Ok(page) => page,

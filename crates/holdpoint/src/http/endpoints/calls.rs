@@ -14,7 +14,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
 };
-use holdpoint_engine::callpoints::{Refused, Started};
+use holdpoint_engine::callpoints::{CallStarted, Refused};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -60,15 +60,15 @@ async fn uncaptured(app: &App) -> Response {
     Json(json!({ "call_id": call_id, "action": "continue", "captured": false })).into_response()
 }
 
-fn answer(started: Started) -> Response {
+fn answer(started: CallStarted) -> Response {
     let answer = match started {
-        Started::Continue { call_id } => {
+        CallStarted::Continue { call_id } => {
             return Json(GoesOn { call_id, action: "continue" }).into_response();
         }
-        Started::Replace { call_id, function_name } => {
+        CallStarted::Replace { call_id, function_name } => {
             json!({ "call_id": call_id, "action": "replace", "function_name": function_name })
         }
-        Started::Pause { call_id, pause_id, is_async } => {
+        CallStarted::Pause { call_id, pause_id, is_async } => {
             let mut poll = poll_json(&pause_id, is_async);
             if let Some(poll) = poll.as_object_mut() {
                 poll.insert("call_id".to_owned(), json!(call_id));

@@ -16,7 +16,7 @@ macro_rules! parts {
     };
 }
 
-/// The client, file by file. `node.cjs` is loaded by Node alone.
+/// The client, file by file. `node.cjs` and `trust.cjs` are loaded by Node alone.
 const PARTS: &[(&str, &str)] = parts![
     "call.cjs",
     "client.cjs",
@@ -30,6 +30,7 @@ const PARTS: &[(&str, &str)] = parts![
     "sha512.cjs",
     "ship.cjs",
     "stack.cjs",
+    "trust.cjs",
     "values.cjs",
     "watch.cjs",
 ];

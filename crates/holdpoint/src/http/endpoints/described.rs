@@ -221,10 +221,10 @@ mod tests {
         assert_eq!(unread::<Item, value::Item>(), none);
         assert_eq!(unread::<Start, ends::Begun>(), none);
         assert_eq!(unread::<Complete, ends::Ended>(), none);
-        assert_eq!(unread::<Event, event::Told>(), none);
+        assert_eq!(unread::<Event, event::ReportedEvent>(), none);
         assert_eq!(unread::<Batch, batch::Shipped>(), none);
-        assert_eq!(unread::<Ended, batch::Told>(), none);
+        assert_eq!(unread::<Ended, batch::RecordedCall>(), none);
         assert_eq!(unread::<Register, functions::Registered>(), none);
-        assert_eq!(unread::<Answer, repl::Found>(), none);
+        assert_eq!(unread::<Answer, repl::Evaluated>(), none);
     }
 }

@@ -8,9 +8,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use holdpoint_engine::{
-    calls::call::Kind,
+    calls::call::CallKind,
     limits,
-    records::{AppKey, Node, Wanted},
+    records::{AppKey, CallNode, RecordQuery},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -48,17 +48,17 @@ pub(super) struct Filter {
 pub(super) async fn list(State(app): State<App>, Query(filter): Query<Filter>) -> Response {
     let kind = match filter.kind.as_deref() {
         None | Some("") => None,
-        Some(word) => match Kind::parse(word) {
+        Some(word) => match CallKind::parse(word) {
             Some(kind) => Some(kind.as_str()),
             None => {
                 let kinds: Vec<String> =
-                    Kind::ALL.iter().map(|kind| format!("'{}'", kind.as_str())).collect();
+                    CallKind::ALL.iter().map(|kind| format!("'{}'", kind.as_str())).collect();
                 let known = format!("kind must be one of {}", kinds.join(", "));
                 return error(StatusCode::BAD_REQUEST, &known);
             }
         },
     };
-    let wanted = Wanted {
+    let wanted = RecordQuery {
         call_id: None,
         name: filter.function_name,
         app: filter.process_key.as_deref().map(AppKey::here),
@@ -144,7 +144,7 @@ pub(super) struct Size {
 #[derive(Serialize)]
 struct Tree<'a> {
     process_key: &'a str,
-    calls: &'a [Node],
+    calls: &'a [CallNode],
     total_count: u64,
 }
 

@@ -8,7 +8,7 @@ use axum::{
 };
 use holdpoint_engine::{
     limits,
-    repl::{NoRepl, Outcome, ReplQuery},
+    repl::{EvalOutcome, NoRepl, ReplQuery},
 };
 use serde::{Deserialize, de::MapAccess};
 use serde_json::{Value, json};
@@ -40,11 +40,11 @@ pub(super) async fn fetch(State(app): State<App>, Path(pause_id): Path<String>) 
 
 /// What an app found, with its value if it sends it.
 #[derive(Default)]
-pub(super) struct Found(Outcome);
+pub(super) struct Evaluated(EvalOutcome);
 
-impl<'de> Object<'de> for Found {
+impl<'de> Object<'de> for Evaluated {
     fn take<M: MapAccess<'de>>(&mut self, name: &str, map: &mut M) -> Result<bool, M::Error> {
-        let Found(outcome) = self;
+        let Evaluated(outcome) = self;
         match name {
             "eval_id" => outcome.eval_id = text(map)?.unwrap_or_default(),
             "session_id" => outcome.session_id = text(map)?.unwrap_or_default(),
@@ -84,7 +84,7 @@ body! {
     (status = 409, description = "`session_closed`", body = Value),
 ))]
 pub(super) async fn answer(State(app): State<App>, sent: Sent) -> Response {
-    let Found(outcome) = match sent.body().await {
+    let Evaluated(outcome) = match sent.body().await {
         Ok(found) => found,
         Err(refusal) => return refusal,
     };

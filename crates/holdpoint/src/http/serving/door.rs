@@ -25,14 +25,18 @@ use tower::Service as _;
 use super::{
     Gate,
     caught::Asked,
-    gate,
     places::{Busy, Place},
     router,
     stall::Awaited,
+    users::Caller,
 };
 use crate::{
     app::App,
-    http::endpoints::{body::Sent, calls},
+    http::endpoints::{
+        body::Sent,
+        calls,
+        proof::{self, Proves},
+    },
     panics,
 };
 
@@ -52,7 +56,7 @@ impl Door {
     }
 
     fn router(&self) -> Router {
-        let make = || router(self.app.clone(), self.gate.clone(), self.with_sse);
+        let make = || router(self.app.clone(), &self.gate, self.with_sse);
         self.router.get_or_init(make).clone()
     }
 }
@@ -61,6 +65,7 @@ impl Door {
 pub(super) struct Visitor {
     pub(super) door: Arc<Door>,
     pub(super) place: Arc<Place>,
+    pub(super) caller: Caller,
 }
 
 impl Service<hyper::Request<Incoming>> for Visitor {
@@ -75,6 +80,11 @@ impl Service<hyper::Request<Incoming>> for Visitor {
 
 impl Visitor {
     fn answer(&self, request: Request) -> BoxFuture<'static, Result<Response, Infallible>> {
+        // Before anything else looks at it: nothing is done for a request that should not be here.
+        if let Some(refused) = self.door.gate.refused(&self.caller, &request) {
+            let busy = Busy::new(Arc::clone(&self.place));
+            return Box::pin(async move { Ok(busy.until_made(refused)) });
+        }
         self.door.app.activity.touch();
         let door = Arc::clone(&self.door);
         let place = Arc::clone(&self.place);
@@ -85,7 +95,11 @@ impl Visitor {
                 _ => Some(Busy::new(place)),
             };
             let Some(busy) = busy else { return Box::pin(ready(Ok(crowded()))) };
-            let request = request.map(|body| Body::new(Awaited::new(body)));
+            let mut request = request.map(|body| Body::new(Awaited::new(body)));
+            if request.uri().path() == proof::PATH {
+                let proof = Proves { key: door.gate.key().cloned(), address: self.caller.local };
+                request.extensions_mut().insert(proof);
+            }
             return Box::pin(async move {
                 let answer = panics::caught(async move { door.router().call(request).await });
                 let response = answer.await.unwrap_or_else(|_panic| Ok(asked.answer()))?;
@@ -134,9 +148,6 @@ impl AboutCall {
     }
 
     async fn answer(self, door: &Door, request: Request) -> Response {
-        if let Some(refused) = gate::refused(&door.gate, &request) {
-            return refused;
-        }
         let app = door.app.clone();
         let sent = match Sent::from_request(request, &app).await {
             Ok(sent) => sent,
@@ -153,14 +164,24 @@ impl AboutCall {
 mod tests {
     use std::path::Path;
 
+    use holdpoint_engine::secrets::Secrets;
+
     use super::*;
-    use crate::{catalogue::Catalogue, http::serving::places::Places};
+    use crate::{
+        catalogue::Catalogue,
+        http::serving::{Rules, places::Places},
+    };
 
     fn door() -> Door {
         let catalogue = Catalogue::ours(&[]).unwrap();
-        let app =
-            App::new(catalogue, None, crate::mcp::Structured::Auto, Some(Path::new(":memory:")));
-        Door::new(app, Gate::new(Vec::new(), None), false)
+        let app = App::new(
+            catalogue,
+            None,
+            crate::mcp::Structured::Auto,
+            Some(Path::new(":memory:")),
+            Secrets::default(),
+        );
+        Door::new(app, Gate::new(Rules::default()), false)
     }
 
     /// Each request carries the room for its answer, which was 11 kB before rare ways had their own.
@@ -183,9 +204,11 @@ mod tests {
         let routes = Router::new().route("/api/poll/{id}", axum::routing::get(fail));
         door.router.set(routes.fallback(fail)).unwrap();
         let place = Places::new().enter(std::time::Duration::ZERO).await.unwrap();
-        let visitor = Visitor { door, place: Arc::clone(&place) };
+        let caller = Caller { local: ([127, 0, 0, 1], 5174).into(), is_known: true };
+        let visitor = Visitor { door, place: Arc::clone(&place), caller };
         for (path, status) in [("/api/poll/p1", 200), ("/api/paused", 500), ("/mcp", 500)] {
-            let request = Request::builder().uri(path).body(Body::empty()).unwrap();
+            let request = Request::builder().uri(path).header("host", "127.0.0.1:5174");
+            let request = request.body(Body::empty()).unwrap();
             let response = visitor.answer(request).await.unwrap();
             assert_eq!(response.status().as_u16(), status, "{path}");
         }

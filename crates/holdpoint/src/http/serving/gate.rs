@@ -1,43 +1,134 @@
-//! Who may talk to us. The page and the API face a browser, where any site can send requests to loopback.
+//! Which requests are let in. The page and the API face a browser, where any site can send requests to loopback.
 //!
-//! Every request names a host we answer to and, when it comes from a page, an origin we trust;
-//! else it gets 403. With a token set, every request but `/healthz` also carries it.
+//! Every request names a host that we answer to, once and plainly; whoever it comes from decides what it may ask for:
+//!
+//! | it comes from | it may |
+//! |---|---|
+//! | a program, which sends no `Origin` | everything |
+//! | a page of ours, with its cookie | everything |
+//! | another page of loopback | what the app's side of the call protocol uses |
+//! | an `--allow-origin` | everything |
+//! | any other page | nothing: 403 |
+//!
+//! With a token set, every request but those that show nothing carries it too, or the cookie. Where the system does not
+//! say whose a connection is, it carries the home's key.
+
+mod names;
+mod routes;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Request, State},
+    extract::Request,
     http::{
-        HeaderMap, HeaderValue, Method, StatusCode, Uri,
-        header::{AUTHORIZATION, HOST, ORIGIN},
-        uri::Authority,
+        HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri,
+        header::{ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, HOST, ORIGIN},
+        request::Parts,
     },
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use serde_json::json;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer, ExposeHeaders};
 
+use self::{
+    names::{Host, Origin},
+    routes::Route,
+};
+use super::{
+    pages::Pages,
+    users::{Caller, Users},
+};
+use crate::key::{self, Key};
+
+/// What browsers add of themselves: how the page that asks stands to us.
+static SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+static MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Rules>);
 
-struct Rules {
+/// What was chosen at the start.
+#[derive(Default)]
+pub(crate) struct Rules {
     /// As given on the command line: `scheme://host[:port]`.
-    origins: Vec<String>,
-    token: Option<String>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) token: Option<String>,
+    /// The home's.
+    pub(crate) key: Option<Key>,
+    pub(crate) users: Users,
+    pub(crate) pages: Arc<Pages>,
 }
 
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asker {
+    /// No browser, or a person who typed the address.
+    Program,
+    /// A page that we served.
+    Ours,
+    /// A page of another server of this machine.
+    Loopback,
+    Allowed,
+    /// A browser does not say for which page: what needs no `Origin`, such as pictures and links.
+    Unnamed,
+    Foreign,
+}
+
+/// Why not.
+type Refusal = (StatusCode, &'static str);
+
+const HOST_REFUSED: Refusal = (
+    StatusCode::FORBIDDEN,
+    "the Host header does not name this server; send exactly one, with a plain name of it",
+);
+const ORIGIN_REFUSED: Refusal = (
+    StatusCode::FORBIDDEN,
+    "this origin is not trusted; start the server with --allow-origin to trust it",
+);
+const LOOPBACK_REFUSED: Refusal = (
+    StatusCode::FORBIDDEN,
+    "a page of another server of this machine may only use the routes of the call protocol; \
+     --allow-origin trusts it with everything",
+);
+const PAGE_REFUSED: Refusal =
+    (StatusCode::FORBIDDEN, "this page has no session; `holdpoint open` opens one that has");
+const TOKEN_MISSING: Refusal = (
+    StatusCode::UNAUTHORIZED,
+    "send the header `Authorization: Bearer <token>` with the server's --token",
+);
+const KEY_MISSING: Refusal = (
+    StatusCode::UNAUTHORIZED,
+    "the system does not say whose this connection is; send the header `Authorization: Bearer <key>` with \
+     what the file `key` of the server's home holds",
+);
+
 impl Gate {
-    pub(crate) fn new(origins: Vec<String>, token: Option<String>) -> Gate {
-        Gate(Arc::new(Rules { origins, token }))
+    pub(crate) fn new(rules: Rules) -> Gate {
+        Gate(Arc::new(rules))
     }
 
-    /// Trusted pages may read answers; no wildcard, ever.
+    pub(crate) fn users(&self) -> Users {
+        self.0.users.clone()
+    }
+
+    pub(super) fn key(&self) -> Option<&Key> {
+        self.0.key.as_ref()
+    }
+
+    /// Pages that were let in may read answers; no wildcard, ever.
     pub(super) fn cors(&self) -> CorsLayer {
         let gate = self.clone();
-        let trusted = move |origin: &HeaderValue, _: &_| {
-            origin.to_str().is_ok_and(|origin| gate.trusts_origin(origin))
+        let trusted = move |origin: &HeaderValue, parts: &Parts| {
+            let asker = origin.to_str().map_or(Asker::Foreign, |it| gate.page(it, None));
+            match asker {
+                Asker::Allowed => true,
+                Asker::Loopback => is_for_loopback(asked(parts)),
+                _ => false,
+            }
         };
         CorsLayer::new()
             .allow_origin(AllowOrigin::predicate(trusted))
@@ -50,171 +141,161 @@ impl Gate {
                 Method::OPTIONS,
             ])
             .allow_headers(AllowHeaders::mirror_request())
-            .expose_headers(ExposeHeaders::list(["mcp-session-id".parse().unwrap_or(ORIGIN)]))
+            .expose_headers(ExposeHeaders::list([HeaderName::from_static("mcp-session-id")]))
     }
 
-    fn trusts_origin(&self, origin: &str) -> bool {
+    fn page(&self, origin: &str, host: Option<&Host<'_>>) -> Asker {
         if self.0.origins.iter().any(|known| known == origin) {
-            return true;
+            return Asker::Allowed;
         }
-        let Ok(uri) = origin.parse::<Uri>() else { return false };
-        let scheme = matches!(uri.scheme_str(), Some("http" | "https"));
-        scheme && uri.authority().is_some_and(is_loopback)
+        let Some(origin) = Origin::read(origin) else { return Asker::Foreign };
+        if host.is_some_and(|host| origin.is_of(host)) {
+            return Asker::Ours;
+        }
+        if origin.is_loopback() { Asker::Loopback } else { Asker::Foreign }
     }
 
-    fn refusal(&self, uri: &Uri, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
-        let authorized = self.0.token.as_deref().map(|token| carries(headers, token));
-        // Whoever knows the token was let in by the owner, by whatever name they reached us.
-        if authorized != Some(true) && !names_us(uri, headers) {
-            return Some((StatusCode::FORBIDDEN, "the Host header does not name this server"));
+    fn asker(&self, headers: &HeaderMap, host: &Host<'_>) -> Asker {
+        match (one(headers, &ORIGIN), one(headers, &SITE)) {
+            (Sent::Never, Sent::Never | Sent::Once("none")) => Asker::Program,
+            (Sent::Never, Sent::Once("same-origin")) => Asker::Ours,
+            (Sent::Never, Sent::Once(_)) => Asker::Unnamed,
+            (Sent::Once(origin), Sent::Never | Sent::Once(_)) => self.page(origin, Some(host)),
+            (Sent::Wrongly, _) | (_, Sent::Wrongly) => Asker::Foreign,
         }
-        let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
-        if origin.is_some_and(|origin| !self.trusts_origin(origin)) {
-            return Some((
-                StatusCode::FORBIDDEN,
-                "this origin is not trusted; start the server with --allow-origin to trust it",
-            ));
+    }
+
+    fn refusal(
+        &self,
+        caller: &Caller,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+    ) -> Option<Refusal> {
+        let has = self.has(caller, headers);
+        let host = match one(headers, &HOST) {
+            Sent::Once(host) => Host::read(host),
+            Sent::Never | Sent::Wrongly => None,
+        };
+        let Some(host) = host else { return Some(HOST_REFUSED) };
+        let is_preflight = is_preflight(method, headers);
+        // Whoever knows the token, or has the cookie, was let in by the owner, by whatever name they reached us. And
+        // where there is a token, a browser's question before it shows that is answered.
+        let is_trusted = has.token || has.cookie || (is_preflight && self.0.token.is_some());
+        let names_us = host.is_loopback() || host.is_ip(caller.local.ip()) || is_trusted;
+        let other = uri.authority().is_some_and(|it| Host::read(it.as_str()) != Some(host));
+        if !names_us || other {
+            return Some(HOST_REFUSED);
         }
-        if authorized == Some(false) && uri.path() != "/healthz" {
-            return Some((
-                StatusCode::UNAUTHORIZED,
-                "send the header `Authorization: Bearer <token>` with the server's --token",
-            ));
+        let route = match is_preflight {
+            true => Route::of(&asked_method(headers), uri.path()),
+            false => Route::of(method, uri.path()),
+        };
+        let asker = self.asker(headers, &host);
+        may(asker, route, headers, has).or_else(|| self.lacks(caller, route, is_preflight, has))
+    }
+
+    /// What a request shows of secrets.
+    fn has(&self, caller: &Caller, headers: &HeaderMap) -> Has {
+        let said = match one(headers, &AUTHORIZATION) {
+            Sent::Once(value) => value.strip_prefix("Bearer "),
+            Sent::Never | Sent::Wrongly => None,
+        };
+        let token = self.0.token.as_deref().zip(said);
+        let key = self.0.key.as_ref().zip(said).filter(|_| !caller.is_known);
+        Has {
+            token: token.is_some_and(|(token, said)| key::same(said, token)),
+            key: key.is_some_and(|(key, said)| key.is(said)),
+            cookie: self.0.pages.knows(headers, caller.local.port()),
         }
-        None
+    }
+
+    /// What a request should have shown.
+    fn lacks(&self, caller: &Caller, route: Route, preflight: bool, has: Has) -> Option<Refusal> {
+        // Browsers ask before they show anything; the rest shows nothing that is anybody's.
+        let is_open = preflight || matches!(route, Route::Client | Route::Proof | Route::Entrance);
+        if is_open || has.token || has.cookie {
+            return None;
+        }
+        if self.0.token.is_some() && route != Route::Health {
+            return Some(TOKEN_MISSING);
+        }
+        (!caller.is_known && !has.key).then_some(KEY_MISSING)
+    }
+
+    /// The answer to a request that should not be here.
+    pub(super) fn refused(&self, caller: &Caller, request: &Request) -> Option<Response> {
+        let (status, error) =
+            self.refusal(caller, request.method(), request.uri(), request.headers())?;
+        // Without the query, which may hold what is nobody's business.
+        tracing::warn!(path = request.uri().path(), error, "refused a request");
+        Some((status, Json(json!({ "error": error }))).into_response())
     }
 }
 
-pub(super) async fn check(State(gate): State<Gate>, request: Request, next: Next) -> Response {
-    match refused(&gate, &request) {
-        None => next.run(request).await,
-        Some(response) => response,
+/// The secrets that came with a request.
+#[derive(Debug, Clone, Copy, Default)]
+struct Has {
+    token: bool,
+    key: bool,
+    cookie: bool,
+}
+
+fn may(asker: Asker, route: Route, headers: &HeaderMap, has: Has) -> Option<Refusal> {
+    let is_link = || matches!(one(headers, &MODE), Sent::Once("navigate"));
+    let is_for_all = is_for_loopback(route);
+    let is_page = matches!(route, Route::Entrance | Route::Index);
+    match asker {
+        Asker::Program | Asker::Allowed => None,
+        Asker::Ours if has.cookie || has.token || is_for_all || is_page => None,
+        Asker::Ours => Some(PAGE_REFUSED),
+        Asker::Loopback if is_for_all => None,
+        Asker::Loopback => Some(LOOPBACK_REFUSED),
+        Asker::Unnamed if route == Route::Client => None,
+        Asker::Unnamed if is_page && is_link() => None,
+        Asker::Unnamed | Asker::Foreign => Some(ORIGIN_REFUSED),
     }
 }
 
-/// The answer to a request that should not be here.
-pub(super) fn refused(gate: &Gate, request: &Request) -> Option<Response> {
-    let (status, error) = gate.refusal(request.uri(), request.headers())?;
-    tracing::warn!(uri = %request.uri(), error, "refused a request");
-    Some((status, Json(json!({ "error": error }))).into_response())
+fn is_for_loopback(route: Route) -> bool {
+    matches!(route, Route::Call | Route::Client)
 }
 
-fn names_us(uri: &Uri, headers: &HeaderMap) -> bool {
-    let header = headers.get(HOST).map(|host| host.to_str().unwrap_or_default());
-    match header {
-        Some(host) if is_usual(host) => true,
-        Some(host) => host.parse::<Authority>().is_ok_and(|host| is_loopback(&host)),
-        None => uri.authority().is_some_and(is_loopback),
+/// What a page is about to ask for, or asks.
+fn asked(parts: &Parts) -> Route {
+    match is_preflight(&parts.method, &parts.headers) {
+        true => Route::of(&asked_method(&parts.headers), parts.uri.path()),
+        false => Route::of(&parts.method, parts.uri.path()),
     }
 }
 
-/// What nearly every client writes, known without taking it apart.
-fn is_usual(host: &str) -> bool {
-    let (name, port) = host.split_once(':').unwrap_or((host, "0"));
-    matches!(name, "127.0.0.1" | "localhost") && port.parse::<u16>().is_ok()
+fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
+    *method == Method::OPTIONS
+        && headers.contains_key(ORIGIN)
+        && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-fn is_loopback(authority: &Authority) -> bool {
-    let host = authority.host().trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+fn asked_method(headers: &HeaderMap) -> Method {
+    match one(headers, &ACCESS_CONTROL_REQUEST_METHOD) {
+        Sent::Once(name) => name.parse().unwrap_or(Method::OPTIONS),
+        Sent::Never | Sent::Wrongly => Method::OPTIONS,
+    }
 }
 
-fn carries(headers: &HeaderMap, token: &str) -> bool {
-    let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-    same_secret(given.as_bytes(), token.as_bytes())
+/// How often a header came that may come once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sent<'a> {
+    Never,
+    Once(&'a str),
+    /// More than once, or not as text.
+    Wrongly,
 }
 
-/// Takes the same time wherever the two differ.
-fn same_secret(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |differ, (x, y)| differ | (x ^ y)) == 0
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(token: Option<&str>, headers: &[(&str, &str)], expected: Option<u16>) {
-        let gate = Gate::new(vec!["https://ok.example".into()], token.map(str::to_owned));
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.insert(
-                axum::http::HeaderName::from_bytes(name.as_bytes()).unwrap(),
-                value.parse().unwrap(),
-            );
-        }
-        let refusal = gate.refusal(&Uri::from_static("/api/events"), &map);
-        assert_eq!(refusal.map(|(status, _)| status.as_u16()), expected, "{headers:?}");
-    }
-
-    #[test]
-    fn loopback_names_are_ours() {
-        for host in ["localhost:5174", "127.0.0.1:5174", "[::1]:5174", "LOCALHOST", "127.0.0.2"] {
-            check(None, &[("host", host)], None);
-        }
-    }
-
-    #[test]
-    fn a_rebound_name_is_refused() {
-        for host in ["evil.example:5174", "localhost.evil.example", "127.0.0.1.evil.example", ""] {
-            check(None, &[("host", host)], Some(403));
-        }
-        check(None, &[], Some(403));
-    }
-
-    #[test]
-    fn only_trusted_pages_may_ask() {
-        let at = |origin| [("host", "localhost"), ("origin", origin)];
-        check(None, &at("http://localhost:3000"), None);
-        check(None, &at("http://[::1]:3000"), None);
-        check(None, &at("https://ok.example"), None);
-        check(None, &at("https://ok.example.evil"), Some(403));
-        check(None, &at("https://evil.example"), Some(403));
-        check(None, &at("http://localhost.evil.example"), Some(403));
-        check(None, &at("null"), Some(403));
-        check(None, &at("file://localhost"), Some(403));
-    }
-
-    #[test]
-    fn a_token_is_asked_for_and_lets_any_name_in() {
-        let bearer = ("authorization", "Bearer secret");
-        check(Some("secret"), &[("host", "localhost")], Some(401));
-        check(Some("secret"), &[("host", "localhost"), bearer], None);
-        check(Some("secret"), &[("host", "box.example"), bearer], None);
-        check(Some("secret"), &[("host", "box.example")], Some(403));
-        check(
-            Some("secret"),
-            &[("host", "localhost"), ("authorization", "Bearer wrong")],
-            Some(401),
-        );
-        let page = ("origin", "https://evil.example");
-        check(Some("secret"), &[("host", "localhost"), bearer, page], Some(403));
-    }
-
-    proptest::proptest! {
-        /// Whatever a browser sends: only names of loopback pass, and nothing panics.
-        #[test]
-        fn only_loopback_passes(host in "[ -~]{0,40}", origin in "[ -~]{0,40}") {
-            let gate = Gate::new(Vec::new(), None);
-            let mut headers = HeaderMap::new();
-            headers.insert(HOST, host.parse().unwrap());
-            headers.insert(ORIGIN, origin.parse().unwrap());
-            if gate.refusal(&Uri::from_static("/"), &headers).is_none() {
-                let is_ours = |text: &str| text.contains("localhost") || text.contains("127.") || text.contains("::1");
-                proptest::prop_assert!(is_ours(&host.to_lowercase()) && is_ours(&origin.to_lowercase()));
-            }
-        }
-
-        #[test]
-        fn a_name_that_only_contains_ours_is_refused(before in "[a-z]{1,9}", after in "[a-z]{1,9}") {
-            let gate = Gate::new(Vec::new(), None);
-            for name in [format!("{before}.localhost.{after}"), format!("127.0.0.1.{after}"), format!("localhost{after}")] {
-                let mut headers = HeaderMap::new();
-                headers.insert(HOST, name.parse().unwrap());
-                proptest::prop_assert!(gate.refusal(&Uri::from_static("/"), &headers).is_some());
-            }
-        }
+fn one<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Sent<'a> {
+    let mut all = headers.get_all(name).iter();
+    match (all.next(), all.next()) {
+        (None, _) => Sent::Never,
+        (Some(value), None) => value.to_str().map_or(Sent::Wrongly, Sent::Once),
+        (Some(_), Some(_)) => Sent::Wrongly,
     }
 }

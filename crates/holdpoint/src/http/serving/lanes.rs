@@ -108,7 +108,7 @@ impl Lanes {
     /// Serves one connection to its end. When the server stops, its last answer still goes out.
     async fn attend(&self, connection: Connection) {
         let (door, place) = (Arc::clone(&self.door), Arc::clone(connection.place()));
-        let visitor = Visitor { door, place };
+        let visitor = Visitor { door, place, caller: connection.caller };
         // Head and body of an answer leave as one piece: nearly all are small.
         let mut builder = http1::Builder::new();
         let http = builder.writev(false).serve_connection(TokioIo::new(connection), visitor);

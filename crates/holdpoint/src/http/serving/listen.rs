@@ -12,12 +12,16 @@ use std::{
 
 use axum::http::StatusCode;
 use holdpoint_engine::limits;
+use holdpoint_loopback::owner::Owners;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
 };
 
-use super::places::{Place, Places};
+use super::{
+    places::{Place, Places},
+    users::{Caller, Users},
+};
 
 /// Binds `host` at `port` or the next free one. Loopback is bound for IPv4 and IPv6 alike,
 /// because `localhost` means either. Port 0 takes any free port.
@@ -67,6 +71,8 @@ fn twin(host: IpAddr) -> Option<IpAddr> {
 pub(crate) struct Bounded {
     listener: TcpListener,
     places: Arc<Places>,
+    users: Users,
+    owners: Owners,
     /// The last one was refused: the next is, too, unless there is a place at once.
     full: bool,
 }
@@ -75,6 +81,7 @@ pub(crate) struct Bounded {
 pub(super) struct Connection {
     stream: TcpStream,
     seat: Seat,
+    pub(super) caller: Caller,
 }
 
 /// A place, until it is left.
@@ -87,9 +94,15 @@ impl Drop for Seat {
 }
 
 impl Bounded {
-    pub(crate) fn all(listeners: Vec<TcpListener>) -> Vec<Bounded> {
+    pub(crate) fn all(listeners: Vec<TcpListener>, users: &Users) -> Vec<Bounded> {
         let places = Places::new();
-        let bound = |listener| Bounded { listener, places: Arc::clone(&places), full: false };
+        let bound = |listener| Bounded {
+            listener,
+            places: Arc::clone(&places),
+            users: users.clone(),
+            owners: Owners::new(),
+            full: false,
+        };
         listeners.into_iter().map(bound).collect()
     }
 }
@@ -113,21 +126,31 @@ impl Connection {
     }
 
     /// Off this thread's runtime, to be given to another.
-    pub(super) fn release(self) -> io::Result<(std::net::TcpStream, Seat)> {
-        Ok((self.stream.into_std()?, self.seat))
+    pub(super) fn release(self) -> io::Result<Released> {
+        Ok(Released { stream: self.stream.into_std()?, seat: self.seat, caller: self.caller })
     }
 
     /// Onto this thread's runtime.
-    pub(super) fn take_up((stream, seat): (std::net::TcpStream, Seat)) -> io::Result<Connection> {
-        Ok(Connection { stream: TcpStream::from_std(stream)?, seat })
+    pub(super) fn take_up(released: Released) -> io::Result<Connection> {
+        let Released { stream, seat, caller } = released;
+        Ok(Connection { stream: TcpStream::from_std(stream)?, seat, caller })
     }
+}
+
+/// A connection on its way to another thread.
+pub(super) struct Released {
+    stream: std::net::TcpStream,
+    seat: Seat,
+    caller: Caller,
 }
 
 impl Bounded {
     pub(super) async fn accept(&mut self) -> Connection {
         loop {
             // Trouble such as too many open files is waited out there.
-            let (stream, _) = axum::serve::Listener::accept(&mut self.listener).await;
+            let (stream, peer) = axum::serve::Listener::accept(&mut self.listener).await;
+            // Before it has a place: a stranger takes none away.
+            let Some(caller) = self.users.admit(&mut self.owners, &stream, peer) else { continue };
             let wait = if self.full { Duration::ZERO } else { limits::PLACE_WAIT };
             let place = self.places.enter(wait).await;
             self.full = place.is_none();
@@ -140,7 +163,7 @@ impl Bounded {
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "NODELAY was refused");
             }
-            return Connection { stream, seat: Seat(place) };
+            return Connection { stream, seat: Seat(place), caller };
         }
     }
 }

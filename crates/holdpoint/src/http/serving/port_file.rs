@@ -106,7 +106,7 @@ fn change(
     }
     let most = if place.names_all { limits::PORT_LINES } else { 1 };
     let lines: Vec<String> = after.iter().take(most).map(u16::to_string).collect();
-    replace(path, &lines.join("\n"))
+    home::put(path, &lines.join("\n"))
 }
 
 /// Ours, and the places where existing clients of the function-level protocol look.
@@ -120,13 +120,6 @@ fn places() -> Vec<Place> {
         });
     let ours = home::port_file().map(|path| Place { path, names_all: true });
     ours.into_iter().chain(theirs.map(|path| Place { path, names_all: false })).collect()
-}
-
-/// Whole or not at all: a reader never sees half a number.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let fresh = path.with_extension(format!("{}.new", std::process::id()));
-    fs::write(&fresh, text)?;
-    fs::rename(&fresh, path)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use holdpoint_engine::{budget::Budget, failure::Failure, limits};
 use rmcp::model::{PromptMessage, Role};
 use serde_json::{Value, json};
 
-use super::{Given, Prompt};
+use super::{FilledIn, Prompt};
 use crate::{app::App, mcp::resources, view::short};
 
 /// Calls that a model begins with.
@@ -19,7 +19,7 @@ pub(super) const DEBUG_SESSION_START: Prompt = Prompt {
     values: |_, _| Vec::new(),
 };
 
-fn render<'a>(app: &'a App, _: &'a Given) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>> {
+fn render<'a>(app: &'a App, _: &'a FilledIn) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>> {
     Box::pin(async move {
         let mut functions = short::functions(app).await;
         if let Some(functions) = functions.as_object_mut() {

@@ -5,7 +5,7 @@ use holdpoint_engine::failure::{Code, Failure};
 use rmcp::model::{PromptMessage, Role};
 use serde_json::{Value, json};
 
-use super::{Argument, Given, Prompt};
+use super::{Argument, FilledIn, Prompt};
 use crate::{app::App, view};
 
 pub(super) const INSPECT_PAUSED_CALL: Prompt = Prompt {
@@ -25,7 +25,7 @@ pub(super) const INSPECT_PAUSED_CALL: Prompt = Prompt {
 
 fn render<'a>(
     app: &'a App,
-    given: &'a Given,
+    given: &'a FilledIn,
 ) -> BoxFuture<'a, Result<Vec<PromptMessage>, Failure>> {
     Box::pin(async move {
         let id = given.get("pause_id").unwrap_or_default();
@@ -33,7 +33,7 @@ fn render<'a>(
             Failure::new(Code::InvalidParams, format!("pause_not_found: `{id}`"))
                 .hint("`breakpoint_list_paused` lists them")
         })?;
-        let paused = view::pause(&paused);
+        let paused = view::short::without(app.engine.secrets(), view::pause(&paused));
         let field = |name: &str| paused.get(name).cloned().unwrap_or(Value::Null);
         let json = json!({
             "pause_id": id,

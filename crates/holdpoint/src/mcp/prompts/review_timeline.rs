@@ -2,14 +2,14 @@
 
 use holdpoint_engine::{
     budget::{Budget, Lines},
-    event::Kind,
+    event::EventKind,
     failure::Failure,
     limits,
     timeline::Ask,
 };
 use rmcp::model::{PromptMessage, Role};
 
-use super::{Argument, Given, Prompt};
+use super::{Argument, FilledIn, Prompt};
 use crate::{app::App, tools::timeline::query::label};
 
 pub(super) const REVIEW_TIMELINE: Prompt = Prompt {
@@ -21,10 +21,10 @@ pub(super) const REVIEW_TIMELINE: Prompt = Prompt {
         required: false,
     }],
     render: |app, given| Box::pin(std::future::ready(render(app, given))),
-    values: |_, _| Kind::labels().map(str::to_owned).collect(),
+    values: |_, _| EventKind::labels().map(str::to_owned).collect(),
 };
 
-fn render(app: &App, given: &Given) -> Result<Vec<PromptMessage>, Failure> {
+fn render(app: &App, given: &FilledIn) -> Result<Vec<PromptMessage>, Failure> {
     let labels = given.get("kind").map(label).transpose()?.into_iter().collect();
     let ask = Ask { labels, limit: limits::PAGE_EVENTS, ..Ask::default() };
     let mut lines = Lines::within(Budget::default());

@@ -6,7 +6,7 @@ use holdpoint_engine::{
     event::{Event, Topic},
     failure::{Code, Failure},
     limits,
-    records::Wanted,
+    records::RecordQuery,
 };
 use rmcp::model::ResourceContents;
 use serde_json::{Value, json};
@@ -88,7 +88,7 @@ fn answer<'a>(
 
 async fn status(app: &App) -> Result<Value, Failure> {
     let callpoints = app.engine.callpoints().await;
-    let wanted = Wanted { limit: 1, ..Wanted::default() };
+    let wanted = RecordQuery { limit: 1, ..RecordQuery::default() };
     let page = callpoints.records.page(wanted).await;
     let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
     Ok(json!({
@@ -101,12 +101,13 @@ async fn status(app: &App) -> Result<Value, Failure> {
 
 /// The newest calls in short, newest first.
 pub(in crate::mcp) async fn recent(app: &App, limit: usize) -> Result<Value, Failure> {
-    let wanted = Wanted { limit, ..Wanted::default() };
+    let wanted = RecordQuery { limit, ..RecordQuery::default() };
     let page = app.engine.callpoints().await.records.page(wanted).await;
     let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
     let budget = Some(Budget::tokens(limits::RESOURCE_TOKENS));
-    let (calls, left_out) =
-        short::fit(page.calls.iter().map(|it| short::call(&call::record(it))), budget);
+    let calls = page.calls.iter().map(call::record);
+    let calls = calls.map(|it| short::call(&short::without(app.engine.secrets(), it)));
+    let (calls, left_out) = short::fit(calls, budget);
     let truncated = left_out > 0 || page.next.is_some();
     Ok(json!({ "calls": calls, "total_count": page.total, "truncated": truncated }))
 }

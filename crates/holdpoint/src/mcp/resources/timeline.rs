@@ -1,7 +1,7 @@
 //! `holdpoint://timeline` and `holdpoint://timeline/{kind}`: the newest events, as JSON.
 
 use holdpoint_engine::{
-    event::{Event, Kind, Topic},
+    event::{Event, EventKind, Topic},
     failure::Failure,
     limits,
     timeline::{Ask, Fact},
@@ -31,7 +31,7 @@ pub(super) const OF_KIND: Resource = Resource {
     topic: Topic::Timeline,
     concerns: is_of_kind,
     read: |app, uri, part| Box::pin(std::future::ready(read_kind(app, uri, part))),
-    parts: |_| Kind::labels().map(str::to_owned).collect(),
+    parts: |_| EventKind::labels().map(str::to_owned).collect(),
 };
 
 fn is_of_kind(event: &Event, part: &str) -> bool {

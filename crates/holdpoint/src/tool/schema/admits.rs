@@ -11,14 +11,14 @@ use crate::tool::echo;
 
 /// Where a value is not as its schema has it, and why.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct Misfit {
     /// `who.age`, `kinds[0]`
     pub(crate) path: String,
     pub(crate) problem: String,
 }
 
 /// The values of a call's arguments; which of them must be there is checked before, by name.
-pub(crate) fn arguments(schema: &JsonObject, arguments: &JsonObject) -> Result<(), Refusal> {
+pub(crate) fn arguments(schema: &JsonObject, arguments: &JsonObject) -> Result<(), Misfit> {
     members(schema, arguments, "")?;
     combined(schema, &Value::Object(arguments.clone()), "")
 }
@@ -29,7 +29,7 @@ pub(crate) fn null(schema: &JsonObject, name: &str) -> bool {
     property.is_some_and(|property| value(property, &Value::Null, name).is_ok())
 }
 
-fn value(schema: &Value, given: &Value, path: &str) -> Result<(), Refusal> {
+fn value(schema: &Value, given: &Value, path: &str) -> Result<(), Misfit> {
     let schema = match schema {
         Value::Object(schema) => schema,
         Value::Bool(false) => return Err(refuse(path, "there is no such parameter")),
@@ -50,7 +50,7 @@ fn value(schema: &Value, given: &Value, path: &str) -> Result<(), Refusal> {
     combined(schema, given, path)
 }
 
-fn kind(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Refusal> {
+fn kind(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Misfit> {
     let names: Vec<&str> = match schema.get("type") {
         Some(Value::String(name)) => vec![name],
         Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).collect(),
@@ -93,7 +93,7 @@ fn article(name: &str) -> &str {
     }
 }
 
-fn choices(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Refusal> {
+fn choices(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Misfit> {
     let one = schema.get("const").map(std::slice::from_ref);
     let some = schema.get("enum").and_then(Value::as_array).map(Vec::as_slice);
     match one.or(some) {
@@ -105,7 +105,7 @@ fn choices(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Refusal
     }
 }
 
-fn bounds(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Refusal> {
+fn bounds(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Misfit> {
     let bound = |name: &str| schema.get(name).and_then(Value::as_f64);
     #[expect(clippy::cast_precision_loss, reason = "no call has so many")]
     let size = match given {
@@ -128,7 +128,7 @@ fn bounds(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Refusal>
     }
 }
 
-fn required(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Refusal> {
+fn required(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Misfit> {
     let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     match names.filter_map(Value::as_str).find(|name| !given.contains_key(*name)) {
         Some(name) => Err(refuse(path, &format!("`{name}` is missing"))),
@@ -137,7 +137,7 @@ fn required(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), R
 }
 
 /// Of parts only: the arguments themselves are checked by name, with the nearest one.
-fn closed(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Refusal> {
+fn closed(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Misfit> {
     let known = schema.get("properties").and_then(Value::as_object);
     let is_known = |name: &String| known.is_some_and(|known| known.contains_key(name));
     let patterns = schema.contains_key("patternProperties");
@@ -150,7 +150,7 @@ fn closed(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Ref
     }
 }
 
-fn members(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Refusal> {
+fn members(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Misfit> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let further = schema.get("additionalProperties").filter(|it| it.is_object());
     for (name, member) in given {
@@ -163,7 +163,7 @@ fn members(schema: &JsonObject, given: &JsonObject, path: &str) -> Result<(), Re
     Ok(())
 }
 
-fn items(schema: &JsonObject, given: &[Value], path: &str) -> Result<(), Refusal> {
+fn items(schema: &JsonObject, given: &[Value], path: &str) -> Result<(), Misfit> {
     let Some(schema) = schema.get("items") else { return Ok(()) };
     for (at, item) in given.iter().enumerate() {
         value(schema, item, &format!("{path}[{at}]"))?;
@@ -171,7 +171,7 @@ fn items(schema: &JsonObject, given: &[Value], path: &str) -> Result<(), Refusal
     Ok(())
 }
 
-fn combined(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Refusal> {
+fn combined(schema: &JsonObject, given: &Value, path: &str) -> Result<(), Misfit> {
     for schema in branches(schema, "allOf") {
         value(schema, given, path)?;
     }
@@ -206,9 +206,9 @@ fn shown(given: &Value) -> String {
     }
 }
 
-fn refuse(path: &str, problem: &str) -> Refusal {
+fn refuse(path: &str, problem: &str) -> Misfit {
     let path = if path.is_empty() { "." } else { path };
-    Refusal { path: path.to_owned(), problem: problem.to_owned() }
+    Misfit { path: path.to_owned(), problem: problem.to_owned() }
 }
 
 #[cfg(test)]

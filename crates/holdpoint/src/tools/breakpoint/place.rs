@@ -19,7 +19,7 @@ const MATCHES: usize = 8;
 
 /// What a call says of the place.
 #[derive(Default)]
-pub(crate) struct Given<'a> {
+pub(crate) struct GivenPlace<'a> {
     pub(crate) file: Option<&'a Path>,
     pub(crate) line: Option<u32>,
     pub(crate) column: Option<u32>,
@@ -30,7 +30,7 @@ pub(crate) struct Given<'a> {
     pub(crate) at: Option<Place>,
 }
 
-impl Given<'_> {
+impl GivenPlace<'_> {
     pub(crate) fn place(
         self,
         find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::bind;
 use crate::{
     app::App,
-    tool::{Answer, Call, Dialect, Effect, Family, Reply, Tool},
+    tool::{Answer, AnswerForm, Call, Effect, Family, Reply, Tool},
     tools::callpoint::refuse,
 };
 
@@ -35,7 +35,7 @@ impl Tool for Remove {
     const ABOUT: &'static str = "Remove a breakpoint, a tracepoint or, by `function_name`, an \
         intercepted function.";
     const EFFECT: Effect = Effect::Destroys;
-    const DIALECT: Dialect = Dialect::JsonUnless(&["id", "file", "line", "function"]);
+    const FORM: AnswerForm = AnswerForm::JsonUnless(&["id", "file", "line", "function"]);
     const TITLE: &'static str = "Remove breakpoint";
     type Scope = App;
     type Params = Params;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{
     bind,
-    place::{self, Given},
+    place::{self, GivenPlace},
 };
 use crate::{
     app::App,
@@ -94,7 +94,7 @@ impl Params {
         at: Option<Place>,
         find: impl FnOnce(&Path) -> Result<PathBuf, Failure>,
     ) -> Result<Asked, Failure> {
-        let place = Given { column: self.column, at, ..self.given() }.place(find)?;
+        let place = GivenPlace { column: self.column, at, ..self.given() }.place(find)?;
         if let Some(hits) = &self.hit_condition {
             HitTest::parse(hits)?;
         }

@@ -186,7 +186,9 @@ impl Wanted {
     async fn paused(&self, pause_id: &str, line: &str, seq: Seq) -> Result<Reply, Failure> {
         let pause = self.app.engine.callpoints().await.paused_one(pause_id);
         let now = if pause.is_some() { "paused" } else { "resumed" };
-        let short = pause.as_ref().map(|it| short::pause(&view::pause(it)));
+        let secrets = self.app.engine.secrets();
+        let short =
+            pause.as_ref().map(|it| short::pause(&short::without(secrets, view::pause(it))));
         let site = pause.as_ref().and_then(|it| it.seen.frames.get(0));
         let site = site.map(|frame| format!("\ncalled at {}", short::frame(frame)));
         let is_over = pause.as_ref().is_some_and(|it| it.moment != Moment::Before);

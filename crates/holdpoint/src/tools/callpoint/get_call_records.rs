@@ -3,7 +3,7 @@
 use holdpoint_engine::{
     failure::{Code, Failure},
     limits,
-    records::Wanted,
+    records::RecordQuery,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -52,21 +52,23 @@ impl Tool for GetCallRecords {
             let message = "limit must be >= 1";
             return Ok(refuse("invalid_limit", json!({ "limit": limit, "message": message })));
         };
-        let wanted = Wanted {
+        let wanted = RecordQuery {
             name: params.function_name,
             since: params.completed_after,
             until: params.completed_before,
             search: params.search,
             before: params.before,
             limit,
-            ..Wanted::default()
+            ..RecordQuery::default()
         };
         let page = app.engine.callpoints().await.records.page(wanted).await;
         let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
         let budget = boundary.asked_budget;
+        let calls = page.calls.iter().map(call::record);
+        let calls = calls.map(|it| short::without(app.engine.secrets(), it));
         let (calls, left_out) = match params.full {
-            true => short::fit(page.calls.iter().map(call::record), budget),
-            false => short::fit(page.calls.iter().map(|it| short::call(&call::record(it))), budget),
+            true => short::fit(calls, budget),
+            false => short::fit(calls.map(|it| short::call(&it)), budget),
         };
         let last = calls.len().checked_sub(1).and_then(|at| page.calls.get(at)).map(|it| it.id);
         let next = if left_out > 0 { last } else { page.next };

@@ -17,7 +17,7 @@ use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
     tools::{
         breakpoint::{bind, place::check_line},
-        session::Stopped,
+        session::StoppedSession,
     },
 };
 
@@ -38,10 +38,10 @@ impl Tool for Continue {
         `debug_wait` waits longer.";
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Continue";
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let once = match params.to_line {
             Some(line) => Some(Once::set(&at, &call, line).await?),
@@ -55,7 +55,7 @@ impl Tool for Continue {
     }
 }
 
-async fn run_on(at: &Stopped, call: &Call, until: &Until) -> Result<Reply, Failure> {
+async fn run_on(at: &StoppedSession, call: &Call, until: &Until) -> Result<Reply, Failure> {
     let session = &at.session;
     let cursor = session.output.cursor();
     let is_answered = until.give(session.by(call.actor()).resume()).await?;
@@ -75,7 +75,7 @@ struct Once {
 }
 
 impl Once {
-    async fn set(at: &Stopped, call: &Call, line: u32) -> Result<Once, Failure> {
+    async fn set(at: &StoppedSession, call: &Call, line: u32) -> Result<Once, Failure> {
         let file = at.shown.stack.frames.first().and_then(|top| top.file.clone());
         let file =
             file.ok_or_else(|| Failure::new(Code::NotFound, "the program stands in no file"))?;

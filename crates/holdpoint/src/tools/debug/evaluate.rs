@@ -12,7 +12,7 @@ use serde_json::json;
 use super::wait::patience;
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Stopped,
+    tools::session::StoppedSession,
 };
 
 pub(crate) struct Evaluate;
@@ -34,10 +34,10 @@ impl Tool for Evaluate {
         where it stands.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "Evaluate";
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         let expression = params.expression.trim();
         if expression.is_empty() {
             return Err(Failure::new(Code::InvalidParams, "parameter `expression` is empty"));
@@ -47,7 +47,8 @@ impl Tool for Evaluate {
         call.doing(format!("evaluating {}", budget::cut(expression, 80)));
         let value = at.backend.evaluate(Some(&frame), expression, patience).await;
         let value = at.of_this_stop(value)?;
-        let cut = budget::cut(&value.text, call.budget.bytes());
+        let shown = call.app.engine.secrets().named(expression, &value.text);
+        let cut = budget::cut(&shown, call.budget.bytes());
         let text = match &value.kind {
             Some(kind) => format!("({kind}) {cut}"),
             None if cut.is_empty() => "done".to_owned(),
@@ -64,7 +65,7 @@ impl Tool for Evaluate {
 }
 
 /// The handle of a frame by its number.
-pub(crate) async fn frame(at: &Stopped, number: usize) -> Result<FrameId, Failure> {
+pub(crate) async fn frame(at: &StoppedSession, number: usize) -> Result<FrameId, Failure> {
     if let Some(frame) = at.shown.stack.frames.get(number) {
         return Ok(frame.id.clone());
     }

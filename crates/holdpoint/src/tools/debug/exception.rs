@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::report;
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Stopped,
+    tools::session::StoppedSession,
 };
 
 pub(crate) struct Exception;
@@ -32,10 +32,10 @@ impl Tool for Exception {
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Exception";
     const LONG: bool = true;
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         if at.shown.stop.reason.as_str() != "exception" {
             let reason = at.shown.stop.reason.as_str();
             return Err(Failure::new(
@@ -81,7 +81,7 @@ fn head(number: usize, frame: &Frame, session: &Session, mark: bool) -> String {
     format!("#{number} {} ({}){here}", frame.function, report::spot(frame, session))
 }
 
-async fn describe(at: &Stopped, number: usize, frame: &Frame, lines: &mut Lines) -> Value {
+async fn describe(at: &StoppedSession, number: usize, frame: &Frame, lines: &mut Lines) -> Value {
     let locals = inspect::locals(&at.backend, &frame.id).await.unwrap_or_default();
     let listed = inspect::list(&locals, Budget::tokens(200), 120);
     let told = listed.text.lines().take_while(|line| lines.push(&format!("  {line}"))).count();

@@ -44,7 +44,7 @@ fn points(generator: &mut SchemaGenerator) -> Schema {
 impl Tool for Launch {
     const NAME: &'static str = "debug_launch";
     const FAMILY: &'static Family = &super::FAMILY;
-    const ABOUT: &'static str = "Debug a program, script or test (Python, Node): start it, \
+    const ABOUT: &'static str = "Debug a program, script or test ({languages}): start it, \
         stopped at its first line.";
     const EFFECT: Effect = Effect::Runs;
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT;

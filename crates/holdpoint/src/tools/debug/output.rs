@@ -5,7 +5,7 @@ mod matches;
 use holdpoint_engine::{
     budget::{self, Budget},
     failure::{Code, Failure},
-    session::{Stream, Text},
+    session::{OutputText, Stream},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,7 +81,7 @@ impl Tool for Output {
     }
 }
 
-fn whole(read: &Text, budget: Budget) -> Result<Answer, Failure> {
+fn whole(read: &OutputText, budget: Budget) -> Result<Answer, Failure> {
     let shown = budget::cut(&read.text, budget.bytes());
     let mut text = if shown.is_empty() { "(no output)".to_owned() } else { shown.clone() };
     if shown.len() < read.text.len() {
@@ -93,7 +93,7 @@ fn whole(read: &Text, budget: Budget) -> Result<Answer, Failure> {
     Answer::new(lost(read) + &text, &data)
 }
 
-fn places(read: &Text, find: &str, budget: Budget) -> Result<Answer, Failure> {
+fn places(read: &OutputText, find: &str, budget: Budget) -> Result<Answer, Failure> {
     let found = Matches::of(&read.text, find, budget);
     let mut text = lost(read);
     if found.total == 0 {
@@ -113,7 +113,7 @@ fn places(read: &Text, find: &str, budget: Budget) -> Result<Answer, Failure> {
     Answer::new(text, &data)
 }
 
-fn lost(read: &Text) -> String {
+fn lost(read: &OutputText) -> String {
     match read.lost {
         0 => String::new(),
         lost => format!("({lost} bytes before this are no longer kept)\n"),

@@ -13,7 +13,7 @@ use holdpoint_engine::{
     failure::Failure,
     inspect, limits,
     process::Exit,
-    session::{Outcome, Session, Shown, Stream, Text},
+    session::{Outcome, OutputText, Session, Shown, Stream},
 };
 use serde_json::{Value, json};
 
@@ -212,7 +212,7 @@ async fn changed(session: &Session, backend: &Backend, shown: &Shown, top: &Fram
     format!("\n{title}:\n{}{rest}", shown.join("\n"))
 }
 
-pub(crate) fn new_output(text: &Text) -> String {
+pub(crate) fn new_output(text: &OutputText) -> String {
     if text.text.trim().is_empty() {
         return String::new();
     }

@@ -1,6 +1,6 @@
 //! `debug_restart`: the same program again, with the same breakpoints.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use holdpoint_engine::{
     failure::{Code, Failure},
@@ -22,6 +22,8 @@ pub(crate) struct Restart;
 
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Params {
+    #[serde(default)]
+    env: BTreeMap<String, String>,
     /// Seconds to wait.
     timeout_s: Option<f64>,
 }
@@ -56,6 +58,7 @@ impl Tool for Restart {
                 _ => return Err(failure),
             },
         };
+        let launch = launch.again(params.env).map_err(|names| withheld(&names))?;
         call.doing(format!("starting {} again", launch.title()));
         let session = sessions.launch(launch, call.follow()).await?;
         if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
@@ -77,6 +80,14 @@ async fn follow_edits(app: &App, old: &Session) -> Option<String> {
         .map(|(from, it)| format!("{} {} from line {from}: {}", it.kind(), it.id, it.place));
     let each: Vec<String> = each.collect();
     (!each.is_empty()).then(|| format!("moved with the code that was edited: {}", each.join(", ")))
+}
+
+/// Secrets are not kept; whoever started it has them.
+fn withheld(names: &[String]) -> Failure {
+    let text = format!("its environment had secrets, which are not kept: {}", names.join(", "));
+    let given: Vec<String> = names.iter().map(|name| format!("\"{name}\": \"…\"")).collect();
+    Failure::new(Code::InvalidParams, text)
+        .hint(format!("give them again: `debug_restart` with `env: {{{}}}`", given.join(", ")))
 }
 
 /// How it was started is not known here, and it is not ours to end.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Stopped,
+    tools::session::StoppedSession,
 };
 
 pub(crate) struct Snapshot;
@@ -30,10 +30,10 @@ impl Tool for Snapshot {
         changed.";
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Snapshot";
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         let depth = depth(params.depth)?;
         let label = params.label.as_deref().map(str::trim).filter(|label| !label.is_empty());
         if let Some(label) = label {

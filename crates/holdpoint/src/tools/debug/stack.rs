@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::report;
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Stopped,
+    tools::session::StoppedSession,
 };
 
 pub(crate) struct Stack;
@@ -36,10 +36,10 @@ impl Tool for Stack {
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Call stack";
     const LONG: bool = true;
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         let thread = match &params.thread {
             None => at.shown.stop.thread,
             Some(name) => name.parse::<ThreadKey>().map_err(|_| {
@@ -78,7 +78,7 @@ impl Tool for Stack {
 }
 
 /// The files among them that have become something else since they were loaded.
-async fn edited(at: &Stopped, thread: ThreadKey, frames: &[Frame]) -> Vec<String> {
+async fn edited(at: &StoppedSession, thread: ThreadKey, frames: &[Frame]) -> Vec<String> {
     let mut first: BTreeMap<&Path, u32> = BTreeMap::new();
     for (file, frame) in frames.iter().filter_map(|it| Some((it.file.as_deref()?, it))) {
         first.entry(file).or_insert(frame.line);

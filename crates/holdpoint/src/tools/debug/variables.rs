@@ -1,6 +1,7 @@
 //! `debug_variables`: what a frame's names hold, and what is inside of them.
 
 use holdpoint_engine::{
+    adapter,
     backend::{Backend, FrameId, ScopeKind, Slice, Variable},
     budget::{Budget, Lines},
     failure::{Code, Failure},
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Stopped,
+    tools::session::StoppedSession,
 };
 
 pub(crate) struct Variables;
@@ -48,10 +49,10 @@ impl Tool for Variables {
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Variables";
     const LONG: bool = true;
-    type Scope = Stopped;
+    type Scope = StoppedSession;
     type Params = Params;
 
-    async fn run(at: Stopped, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
         let count = params.count.unwrap_or(30);
         if count == 0 {
             return Err(Failure::new(Code::InvalidParams, "parameter `count` is 0"));
@@ -111,16 +112,18 @@ async fn inside(
         return Ok(Part { variables: backend.children(children, slice).await?, total });
     }
     let all = backend.children(children, Slice { start: 0, count: limits::CHILDREN }).await?;
-    let length = all.iter().find(|it| it.name == "len()").and_then(|it| it.value.text.parse().ok());
+    let counted = counted(&all);
     let parts: Vec<Variable> = all.into_iter().filter(|it| !is_extra(it)).collect();
-    match length {
-        // Python's debugger shows the first hundred or so.
-        Some(length) if length > parts.len() && slice.start + slice.count > parts.len() => {
+    match counted {
+        // Its debugger shows only the first ones.
+        Some((length, Some(cut)))
+            if length > parts.len() && slice.start + slice.count > parts.len() =>
+        {
             let expression = found.expression.as_deref().unwrap_or(path);
-            let further = further(backend, frame, expression, slice).await?;
+            let further = further(backend, frame, expression, cut, slice).await?;
             Ok(Part { variables: further, total: length })
         }
-        Some(length) if length > parts.len() => {
+        Some((length, _)) if length > parts.len() => {
             Ok(Part { total: length, ..Part::of(parts, slice) })
         }
         _ => Ok(Part::of(parts, slice)),
@@ -150,18 +153,27 @@ async fn find(
     }
 }
 
-/// A part of a long Python collection, cut out by Python.
+/// An expression for some of the parts of another.
+type Cut = fn(&str, usize, usize) -> String;
+
+/// How many parts a value has, where its debugger says so, and how others than those that it shows are had.
+fn counted(all: &[Variable]) -> Option<(usize, Option<Cut>)> {
+    adapter::all().iter().map(|it| it.listing()).find_map(|listing| {
+        let length = all.iter().find(|it| listing.length == Some(it.name.as_str()))?;
+        Some((length.value.text.parse().ok()?, listing.cut))
+    })
+}
+
+/// A part of a long collection, cut out by the program's own language.
 async fn further(
     backend: &Backend,
     frame: &FrameId,
     expression: &str,
+    cut: Cut,
     slice: Slice,
 ) -> Result<Vec<Variable>, Failure> {
     let (start, end) = (slice.start, slice.start.saturating_add(slice.count.min(100)));
-    let cut = format!(
-        "(lambda it, cut: dict(cut(it.items(), {start}, {end})) if hasattr(it, 'items') \
-         else list(cut(it, {start}, {end})))({expression}, __import__('itertools').islice)"
-    );
+    let cut = cut(expression, start, end);
     let part = backend.evaluate(Some(frame), &cut, limits::VALUES).await?;
     let Some(children) = part.children else { return Ok(Vec::new()) };
     let all = backend.children(&children, Slice { start: 0, count: limits::CHILDREN }).await?;
@@ -174,9 +186,9 @@ async fn further(
     Ok(parts)
 }
 
-/// What Python's debugger adds to the parts of a value.
+/// What a debugger adds to the parts of a value.
 fn is_extra(part: &Variable) -> bool {
-    inspect::is_noise(part) || matches!(part.name.as_str(), "len()" | "Unable to handle:")
+    inspect::is_noise(part) || adapter::all().iter().any(|it| it.listing().adds(&part.name))
 }
 
 fn page(found: &Part, start: usize, budget: Budget) -> Result<Reply, Failure> {

@@ -62,6 +62,7 @@ impl What {
             args: self.args,
             cwd,
             env: self.env,
+            withheld: Vec::new(),
             stop_on_entry: true,
             stdin: self.stdin,
             interpreter: self.interpreter,

@@ -49,7 +49,8 @@ impl Tool for Tools {
             let properties = schema.get("properties").and_then(Value::as_object);
             let names: Vec<&str> =
                 properties.into_iter().flat_map(|it| it.keys().map(String::as_str)).collect();
-            let about = first_sentence(&tool.entry.about);
+            let about = tool.entry.about();
+            let about = first_sentence(&about);
             let line = format!("{} {{{}}}: {about}", tool.entry.name(), names.join(", "));
             if !lines.push(&line) {
                 break;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app::App,
+    http::serving::users::{self, Stranger},
     panics, stderr,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
@@ -33,6 +34,9 @@ pub(crate) struct Report {
     /// Lines of the log that could not be written.
     log_lines_dropped: u64,
     http: Option<String>,
+    /// Users of this machine who tried to connect and may not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    turned_away: Vec<StrangerRow>,
     tools: usize,
     seq: Seq,
 }
@@ -43,6 +47,13 @@ struct ClientRow {
     name: String,
     transport: &'static str,
     protocol: String,
+}
+
+#[derive(Serialize)]
+struct StrangerRow {
+    user: String,
+    uid: u32,
+    connections: u64,
 }
 
 #[derive(Serialize)]
@@ -90,6 +101,7 @@ impl Report {
             panics: panics::count(),
             log_lines_dropped: stderr::dropped(),
             http: app.base_url(),
+            turned_away: app.turned_away.all().into_iter().map(StrangerRow::of).collect(),
             tools: app.catalogue.tools().count(),
             seq: app.engine.log.head(),
         }
@@ -123,8 +135,21 @@ impl Report {
             let lines = self.log_lines_dropped;
             text += &format!("\n{lines} lines of the log were dropped: nobody reads stderr");
         }
+        for StrangerRow { user, uid, connections } in &self.turned_away {
+            text += &format!(
+                "\nrefused: {connections} connections of user {user} (uid {uid}); a server started with \
+                 `--allow-user {user}` lets them in"
+            );
+        }
         text += &format!("\npage: {}", self.http.as_deref().unwrap_or("HTTP is not listening"));
         text
+    }
+}
+
+impl StrangerRow {
+    fn of(stranger: Stranger) -> StrangerRow {
+        let Stranger { uid, connections } = stranger;
+        StrangerRow { user: users::name(uid), uid, connections }
     }
 }
 

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use holdpoint_engine::{
     budget::{self, Budget, Lines},
-    event::Kind,
+    event::EventKind,
     failure::{Code, Failure},
     ids::Seq,
     limits,
@@ -102,8 +102,8 @@ async fn next(log: &Arc<Log>, ask: &Ask, head: Seq) {
 
 /// A kind by name, or a failure that names the nearest one.
 pub(crate) fn label(name: &str) -> Result<&'static str, Failure> {
-    Kind::labels().find(|label| *label == name).ok_or_else(|| {
-        let names: Vec<&str> = Kind::labels().collect();
+    EventKind::labels().find(|label| *label == name).ok_or_else(|| {
+        let names: Vec<&str> = EventKind::labels().collect();
         let near = nearest(name, names.iter().copied());
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         Failure::new(Code::InvalidParams, format!("no events are of kind `{name}`"))

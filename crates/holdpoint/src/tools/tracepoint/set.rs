@@ -15,7 +15,7 @@ use crate::{
     tools::{
         breakpoint::{
             bind::{self, Fate},
-            place::{self, Given},
+            place::{self, GivenPlace},
         },
         shared::params,
     },
@@ -84,7 +84,7 @@ impl Params {
         let max = count("max_notifications", self.max_notifications)?;
         let trace = Trace::new(self.log_message.clone(), multiple, max)?;
         let at = place::of(app, self.id)?;
-        let given = Given { column: self.column, at, ..self.given() };
+        let given = GivenPlace { column: self.column, at, ..self.given() };
         let place = given.place(|file| place::find(app, file))?;
         if let Place::Line { file, line, .. } = &place {
             place::has_code(file, *line)?;

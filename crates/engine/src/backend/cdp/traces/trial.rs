@@ -89,7 +89,7 @@ async fn attempt(cdp: &Cdp, top: &CallFrame, wanted: &Wanted) -> bool {
         EvaluateOnCallFrame::new(top.call_frame_id.clone(), format!("({TRIES}, {condition})"));
     command.timeout = Some(limits::TRACE_EVALUATE.as_secs_f64() * 1_000.0);
     let patience = limits::TRACE_EVALUATE + limits::ADAPTER_ANSWER;
-    let tried = tokio::time::timeout(patience, cdp.client.send(command)).await;
+    let tried = tokio::time::timeout(patience, cdp.requester.send(command)).await;
     let Ok(tried) = tried else { return false };
     if let Err(error) = tried {
         tracing::debug!(%error, "an expression of a tracepoint did not end");

@@ -23,7 +23,7 @@ use crate::{
     backend::{
         Bound, Exceptions, Loaded, Signal, StopReason, Stopped, TraceWay, Value, Wanted,
         WantedFunction,
-        dap::{Dap, Known, translate},
+        dap::{Dap, DebuggerState, translate},
     },
     breakpoints::hits::HitTest,
     failure::Failure,
@@ -180,7 +180,7 @@ impl Inside for Pydevd {
 
     fn pid<'a>(&'a self, dap: &'a Dap) -> BoxFuture<'a, Option<u32>> {
         Box::pin(async {
-            let asked = dap.client.raw("pydevdSystemInfo", serde_json::json!({}));
+            let asked = dap.requester.raw("pydevdSystemInfo", serde_json::json!({}));
             let info = tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()?.ok()?;
             u32::try_from(info.get("process")?.get("pid")?.as_u64()?).ok()
         })
@@ -270,7 +270,7 @@ impl Inside for Pydevd {
         Box::pin(self.with(dap).interrupt())
     }
 
-    fn event(&self, known: &Known, event: &Event) -> Option<Vec<Signal>> {
+    fn event(&self, known: &DebuggerState, event: &Event) -> Option<Vec<Signal>> {
         match event {
             Event::Output(output) if output.output.starts_with(CONDITION_RAISED) => {
                 let why = translate::last_line(&output.output);
@@ -298,7 +298,7 @@ impl Inside for Pydevd {
         }
     }
 
-    fn stopped(&self, known: &Known, mut stopped: Stopped) -> Stopped {
+    fn stopped(&self, known: &DebuggerState, mut stopped: Stopped) -> Stopped {
         if self.0.is_in_process() {
             // What shares a line with a breakpoint and does not stop.
             stopped.hits.retain(|id| !known.traces().has(*id));

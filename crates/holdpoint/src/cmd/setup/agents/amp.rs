@@ -1,15 +1,15 @@
 //! Amp: <https://ampcode.com/manual#mcp>
 
-use super::{ARGUMENTS, Agent, COMMAND, Own, Scope};
-use crate::cmd::setup::merge::Format;
+use super::{ARGUMENTS, Agent, COMMAND, Own, ReadBy};
+use crate::cmd::setup::merge::FileFormat;
 
 pub(super) const AGENT: Agent = Agent {
     name: "amp",
     title: "Amp",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.xdg_folder()?.join("amp/settings.json")),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".amp/settings.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "amp.mcpServers",
     fields: &[COMMAND, ARGUMENTS],
     own_command: Some(Own::Words("amp mcp add holdpoint --")),

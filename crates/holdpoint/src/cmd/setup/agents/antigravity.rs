@@ -2,16 +2,16 @@
 //!
 //! Its desktop application and its command line share this file.
 
-use super::{ARGUMENTS, Agent, COMMAND, Scope};
-use crate::cmd::setup::merge::Format;
+use super::{ARGUMENTS, Agent, COMMAND, ReadBy};
+use crate::cmd::setup::merge::FileFormat;
 
 pub(super) const AGENT: Agent = Agent {
     name: "antigravity",
     title: "Antigravity",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| whereabouts.in_home(".gemini/config/mcp_config.json"),
     other_file: |whereabouts| whereabouts.in_home(".gemini/antigravity/mcp_config.json").ok(),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
     own_command: None,

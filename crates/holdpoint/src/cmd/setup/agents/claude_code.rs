@@ -2,16 +2,16 @@
 //!
 //! It waits for a call longer than any of ours takes, so no timeout is written.
 
-use super::{ARGUMENTS, Agent, COMMAND, Own, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, Own, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 
 pub(super) const AGENT: Agent = Agent {
     name: "claude-code",
     title: "Claude Code",
-    scope: Scope::Project,
+    scope: ReadBy::Project,
     file: |whereabouts| Ok(whereabouts.cwd.join(".mcp.json")),
     other_file: |whereabouts| whereabouts.in_home(".claude.json").ok(),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[Field { name: "type", is: Is::Word("stdio") }, COMMAND, ARGUMENTS],
     own_command: Some(Own::Json("claude mcp add-json --scope project holdpoint")),

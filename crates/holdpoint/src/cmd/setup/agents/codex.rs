@@ -1,16 +1,16 @@
 //! Codex: <https://developers.openai.com/codex/mcp>
 
-use super::{ARGUMENTS, Agent, COMMAND, Own, PATIENCE_S, START_S, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, Own, PATIENCE_S, ReadBy, START_S};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) const AGENT: Agent = Agent {
     name: "codex",
     title: "Codex",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.codex_folder()?.join("config.toml")),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".codex/config.toml")),
-    format: Format::Toml,
+    format: FileFormat::Toml,
     key: "mcp_servers",
     fields: &[
         COMMAND,

@@ -1,16 +1,16 @@
 //! Copilot CLI: <https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers>
 
-use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_MS, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_MS, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) const AGENT: Agent = Agent {
     name: "copilot-cli",
     title: "Copilot CLI",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.copilot_folder()?.join("mcp-config.json")),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".github/mcp.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[
         Field { name: "type", is: Is::Word("local") },

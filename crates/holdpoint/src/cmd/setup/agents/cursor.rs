@@ -1,15 +1,15 @@
 //! Cursor: <https://cursor.com/docs/mcp>
 
-use super::{ARGUMENTS, Agent, COMMAND, Link, Scope};
-use crate::cmd::setup::merge::Format;
+use super::{ARGUMENTS, Agent, COMMAND, Link, ReadBy};
+use crate::cmd::setup::merge::FileFormat;
 
 pub(super) const AGENT: Agent = Agent {
     name: "cursor",
     title: "Cursor",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| whereabouts.in_home(".cursor/mcp.json"),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".cursor/mcp.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
     own_command: None,

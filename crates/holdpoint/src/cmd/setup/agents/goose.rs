@@ -1,16 +1,16 @@
 //! Goose: <https://block.github.io/goose/docs/guides/config-files>
 
-use super::{ARGUMENTS, Agent, PATIENCE_S, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, PATIENCE_S, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) const AGENT: Agent = Agent {
     name: "goose",
     title: "Goose",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.goose_folder()?.join("config.yaml")),
     other_file: |_| None,
-    format: Format::Yaml,
+    format: FileFormat::Yaml,
     key: "extensions",
     fields: &[
         Field { name: "name", is: Is::Word("holdpoint") },

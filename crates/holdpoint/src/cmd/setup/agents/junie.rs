@@ -1,15 +1,15 @@
 //! Junie: <https://www.jetbrains.com/help/junie/model-context-protocol-mcp.html>
 
-use super::{ARGUMENTS, Agent, COMMAND, Scope};
-use crate::cmd::setup::merge::Format;
+use super::{ARGUMENTS, Agent, COMMAND, ReadBy};
+use crate::cmd::setup::merge::FileFormat;
 
 pub(super) const AGENT: Agent = Agent {
     name: "junie",
     title: "Junie",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| whereabouts.in_home(".junie/mcp/mcp.json"),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".junie/mcp/mcp.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
     own_command: None,

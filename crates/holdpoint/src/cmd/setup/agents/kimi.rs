@@ -1,16 +1,16 @@
 //! Kimi Code: <https://moonshotai.github.io/kimi-code/en/customization/mcp>
 
-use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_MS, START_MS, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_MS, ReadBy, START_MS};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) const AGENT: Agent = Agent {
     name: "kimi",
     title: "Kimi Code",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.kimi_folder()?.join("mcp.json")),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".kimi-code/mcp.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[
         COMMAND,

@@ -1,15 +1,15 @@
 //! opencode: <https://opencode.ai/docs/mcp-servers>
 
-use super::{Agent, PATIENCE_MS, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{Agent, PATIENCE_MS, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 
 pub(super) const AGENT: Agent = Agent {
     name: "opencode",
     title: "opencode",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.xdg_folder()?.join("opencode/opencode.json")),
     other_file: |whereabouts| Some(whereabouts.cwd.join("opencode.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcp",
     fields: &[
         Field { name: "type", is: Is::Word("local") },

@@ -2,19 +2,19 @@
 //!
 //! A server of a project starts in the first folder of the workspace.
 
-use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 
 pub(super) const AGENT: Agent = Agent {
     name: "roo",
     title: "Roo Code",
-    scope: Scope::Project,
+    scope: ReadBy::Project,
     file: |whereabouts| Ok(whereabouts.cwd.join(".roo/mcp.json")),
     other_file: |whereabouts| {
         let storage = whereabouts.settings_folder().ok()?.join("Code/User/globalStorage");
         Some(storage.join("rooveterinaryinc.roo-cline/settings/mcp_settings.json"))
     },
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS, Field { name: "timeout", is: Is::Patience(PATIENCE_S) }],
     own_command: None,

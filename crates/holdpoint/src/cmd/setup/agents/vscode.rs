@@ -1,15 +1,15 @@
 //! VS Code: <https://code.visualstudio.com/docs/agents/reference/mcp-configuration>
 
-use super::{ARGUMENTS, Agent, COMMAND, Link, Own, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, Link, Own, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 
 pub(super) const AGENT: Agent = Agent {
     name: "vscode",
     title: "VS Code",
-    scope: Scope::Project,
+    scope: ReadBy::Project,
     file: |whereabouts| Ok(whereabouts.cwd.join(".vscode/mcp.json")),
     other_file: |whereabouts| Some(whereabouts.settings_folder().ok()?.join("Code/User/mcp.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "servers",
     fields: &[
         Field { name: "type", is: Is::Word("stdio") },

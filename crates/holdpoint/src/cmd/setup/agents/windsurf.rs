@@ -1,15 +1,15 @@
 //! Windsurf: <https://docs.windsurf.com/windsurf/cascade/mcp>
 
-use super::{ARGUMENTS, Agent, COMMAND, Scope};
-use crate::cmd::setup::merge::Format;
+use super::{ARGUMENTS, Agent, COMMAND, ReadBy};
+use crate::cmd::setup::merge::FileFormat;
 
 pub(super) const AGENT: Agent = Agent {
     name: "windsurf",
     title: "Windsurf",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| whereabouts.in_home(".codeium/windsurf/mcp_config.json"),
     other_file: |_| None,
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "mcpServers",
     fields: &[COMMAND, ARGUMENTS],
     own_command: None,

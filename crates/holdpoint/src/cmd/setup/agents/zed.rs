@@ -1,16 +1,16 @@
 //! Zed: <https://zed.dev/docs/ai/mcp>
 
-use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, Scope};
-use crate::cmd::setup::merge::{Field, Format, Is};
+use super::{ARGUMENTS, Agent, COMMAND, PATIENCE_S, ReadBy};
+use crate::cmd::setup::merge::{Field, FileFormat, Is};
 use crate::cmd::setup::whereabouts::Whereabouts;
 
 pub(super) const AGENT: Agent = Agent {
     name: "zed",
     title: "Zed",
-    scope: Scope::User,
+    scope: ReadBy::User,
     file: |whereabouts| Ok(whereabouts.zed_folder()?.join("settings.json")),
     other_file: |whereabouts| Some(whereabouts.cwd.join(".zed/settings.json")),
-    format: Format::Json,
+    format: FileFormat::Json,
     key: "context_servers",
     fields: &[COMMAND, ARGUMENTS, Field { name: "timeout", is: Is::Patience(PATIENCE_S) }],
     own_command: None,

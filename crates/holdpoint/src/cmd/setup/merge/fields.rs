@@ -32,7 +32,7 @@ pub(crate) enum Is {
 }
 
 /// What an agent has to know to start us.
-pub(crate) struct Entry<'a> {
+pub(crate) struct ServerEntry<'a> {
     pub(crate) command: &'a str,
     /// Another command that starts this very binary, and may stay.
     pub(crate) also: Option<&'a str>,
@@ -41,7 +41,7 @@ pub(crate) struct Entry<'a> {
 
 impl Field {
     /// The value of this field in a new entry.
-    pub(in crate::cmd::setup) fn wanted(&self, entry: &Entry<'_>) -> Value {
+    pub(in crate::cmd::setup) fn wanted(&self, entry: &ServerEntry<'_>) -> Value {
         match self.is {
             Is::Command => entry.command.into(),
             Is::Arguments => json!(ARGUMENTS),
@@ -54,7 +54,7 @@ impl Field {
     }
 
     /// What has to stand in the place of what was found; nothing where that is right.
-    pub(super) fn mended(&self, entry: &Entry<'_>, found: Option<&Value>) -> Option<Value> {
+    pub(super) fn mended(&self, entry: &ServerEntry<'_>, found: Option<&Value>) -> Option<Value> {
         let Some(found) = found else { return Some(self.wanted(entry)) };
         let is_right = match self.is {
             Is::Command => starts_us(entry, found),
@@ -77,7 +77,7 @@ impl Field {
     }
 }
 
-fn starts_us(entry: &Entry<'_>, found: &Value) -> bool {
+fn starts_us(entry: &ServerEntry<'_>, found: &Value) -> bool {
     found == entry.command || entry.also.is_some_and(|also| found == also)
 }
 
@@ -87,7 +87,7 @@ fn are_arguments(found: &Value) -> bool {
     matches!(given, [first, _, ..] if ARGUMENTS.first().is_some_and(|it| first == it))
 }
 
-fn mended_line(entry: &Entry<'_>, found: &Value) -> Option<Value> {
+fn mended_line(entry: &ServerEntry<'_>, found: &Value) -> Option<Value> {
     let (command, given) = match found.as_array().and_then(|line| line.split_first()) {
         Some((command, given)) => (command, json!(given)),
         None => return Some(command_line(entry.command, json!(ARGUMENTS))),
@@ -113,8 +113,8 @@ mod tests {
 
     const LINE: Field = Field { name: "command", is: Is::CommandLine };
     const PATIENCE: Field = Field { name: "timeout", is: Is::Patience(600) };
-    const ENTRY: Entry<'_> =
-        Entry { command: "/bin/holdpoint", also: Some("holdpoint"), fields: &[] };
+    const ENTRY: ServerEntry<'_> =
+        ServerEntry { command: "/bin/holdpoint", also: Some("holdpoint"), fields: &[] };
 
     #[track_caller]
     fn check(field: &Field, found: Value, expected: Option<Value>) {

@@ -6,9 +6,9 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::{Entry, Field, Merged, REMOTE_KEYS, Refusal, SERVER, Standing};
+use super::{Field, Merged, REMOTE_KEYS, Registration, SERVER, ServerEntry, Unmerged};
 
-pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
+pub(super) fn merge(text: &str, key: &str, entry: &ServerEntry<'_>) -> Result<Merged, Unmerged> {
     // The tree's nodes hold their parents weakly: the root has to live as long as they are used.
     let root = parse(text)?;
     let top = match root.value() {
@@ -31,20 +31,22 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     Ok(Merged::UpToDate)
 }
 
-pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Registration, Unmerged> {
     let root = parse(text)?;
-    let Some(value) = root.value() else { return Ok(Standing::Absent) };
-    let Some(servers) = property(&top_object(&value)?, key) else { return Ok(Standing::Absent) };
+    let Some(value) = root.value() else { return Ok(Registration::Absent) };
+    let Some(servers) = property(&top_object(&value)?, key) else {
+        return Ok(Registration::Absent);
+    };
     let Some(existing) = property(&property_object(&servers, key)?, SERVER) else {
-        return Ok(Standing::Absent);
+        return Ok(Registration::Absent);
     };
     let existing = property_object(&existing, &format!("{key}.{SERVER}"))?;
     let command = fields.iter().find_map(|it| it.command(&value_of(&existing, it.name)?));
-    Ok(command.map_or(Standing::OtherWay, Standing::Command))
+    Ok(command.map_or(Registration::OtherWay, Registration::Command))
 }
 
 /// Comments and trailing commas are what agents and editors accept beyond JSON; a missing comma is an error to all.
-fn parse(text: &str) -> Result<CstRootNode, Refusal> {
+fn parse(text: &str) -> Result<CstRootNode, Unmerged> {
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -58,7 +60,7 @@ fn parse(text: &str) -> Result<CstRootNode, Refusal> {
         allow_extended_string_escapes: false,
     };
     CstRootNode::parse(text, &options).map_err(|error| {
-        Refusal::syntax(
+        Unmerged::syntax(
             "JSON",
             &error.kind().to_string(),
             error.line_display(),
@@ -67,7 +69,7 @@ fn parse(text: &str) -> Result<CstRootNode, Refusal> {
     })
 }
 
-fn new_fields(entry: &Entry<'_>) -> Vec<(String, CstInputValue)> {
+fn new_fields(entry: &ServerEntry<'_>) -> Vec<(String, CstInputValue)> {
     let field = |it: &Field| (it.name.to_owned(), input(it.wanted(entry)));
     entry.fields.iter().map(field).collect()
 }
@@ -86,9 +88,9 @@ fn input(value: Value) -> CstInputValue {
 }
 
 /// Sets what is ours in an entry and leaves the rest, such as `env`. Says whether anything had to change.
-fn update(existing: &CstObject, path: &str, entry: &Entry<'_>) -> Result<bool, Refusal> {
+fn update(existing: &CstObject, path: &str, entry: &ServerEntry<'_>) -> Result<bool, Unmerged> {
     if let Some(remote) = REMOTE_KEYS.iter().find(|remote| property(existing, remote).is_some()) {
-        return Err(Refusal::remote(path, remote));
+        return Err(Unmerged::remote(path, remote));
     }
     let mut changed = false;
     for field in entry.fields {
@@ -116,14 +118,14 @@ fn value_of(object: &CstObject, name: &str) -> Option<Value> {
     property(object, name)?.value()?.to_serde_value()
 }
 
-fn top_object(value: &CstNode) -> Result<CstObject, Refusal> {
-    value.as_object().ok_or_else(|| Refusal::wrong_top("an object", type_name(Some(value))))
+fn top_object(value: &CstNode) -> Result<CstObject, Unmerged> {
+    value.as_object().ok_or_else(|| Unmerged::wrong_top("an object", type_name(Some(value))))
 }
 
-fn property_object(property: &CstObjectProp, path: &str) -> Result<CstObject, Refusal> {
-    property
-        .object_value()
-        .ok_or_else(|| Refusal::wrong_type(path, "an object", type_name(property.value().as_ref())))
+fn property_object(property: &CstObjectProp, path: &str) -> Result<CstObject, Unmerged> {
+    property.object_value().ok_or_else(|| {
+        Unmerged::wrong_type(path, "an object", type_name(property.value().as_ref()))
+    })
 }
 
 fn type_name(value: Option<&CstNode>) -> &'static str {
@@ -144,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::tests::transcript;
-    use super::super::{Format, Is};
+    use super::super::{FileFormat, Is};
     use super::*;
 
     const FIELDS: &[Field] = &[
@@ -152,11 +154,11 @@ mod tests {
         Field { name: "command", is: Is::Command },
         Field { name: "args", is: Is::Arguments },
     ];
-    const ENTRY: Entry<'_> = Entry { command: "holdpoint", also: None, fields: FIELDS };
+    const ENTRY: ServerEntry<'_> = ServerEntry { command: "holdpoint", also: None, fields: FIELDS };
 
     #[track_caller]
     fn check(before: &str, expected: Expect) {
-        expected.assert_eq(&transcript(Format::Json, before, "servers", &ENTRY));
+        expected.assert_eq(&transcript(FileFormat::Json, before, "servers", &ENTRY));
     }
 
     #[test]
@@ -350,19 +352,19 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check = |text: &str, expected: Standing| {
+        let check = |text: &str, expected: Registration| {
             assert_eq!(look(text, "servers", FIELDS), Ok(expected))
         };
-        check("", Standing::Absent);
-        check("{}", Standing::Absent);
-        check(r#"{"servers": {"files": {}}}"#, Standing::Absent);
+        check("", Registration::Absent);
+        check("{}", Registration::Absent);
+        check(r#"{"servers": {"files": {}}}"#, Registration::Absent);
         check(
             r#"{"servers": {"holdpoint": {"command": "/x y/holdpoint"}}}"#,
-            Standing::Command("/x y/holdpoint".into()),
+            Registration::Command("/x y/holdpoint".into()),
         );
         check(
             r#"{"servers": {"holdpoint": {"url": "http://127.0.0.1:5174/mcp"}}}"#,
-            Standing::OtherWay,
+            Registration::OtherWay,
         );
     }
 

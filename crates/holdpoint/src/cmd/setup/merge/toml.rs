@@ -6,9 +6,9 @@
 use serde_json::Value as Json;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
-use super::{Entry, Field, Merged, REMOTE_KEYS, Refusal, SERVER, Standing};
+use super::{Field, Merged, REMOTE_KEYS, Registration, SERVER, ServerEntry, Unmerged};
 
-pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
+pub(super) fn merge(text: &str, key: &str, entry: &ServerEntry<'_>) -> Result<Merged, Unmerged> {
     let mut document = parse(text)?;
     let Some(servers) = document.get_mut(key) else {
         return Ok(Merged::Added(append(text, key, entry)));
@@ -29,21 +29,21 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     Ok(Merged::UpToDate)
 }
 
-pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Registration, Unmerged> {
     let mut document = parse(text)?;
-    let Some(servers) = document.get_mut(key) else { return Ok(Standing::Absent) };
+    let Some(servers) = document.get_mut(key) else { return Ok(Registration::Absent) };
     let Some(existing) = table_mut(servers, key)?.get_mut(SERVER) else {
-        return Ok(Standing::Absent);
+        return Ok(Registration::Absent);
     };
     let existing = table_mut(existing, &format!("{key}.{SERVER}"))?;
     let command = fields.iter().find_map(|it| it.command(&json(existing.get(it.name)?)));
-    Ok(command.map_or(Standing::OtherWay, Standing::Command))
+    Ok(command.map_or(Registration::OtherWay, Registration::Command))
 }
 
-fn parse(text: &str) -> Result<DocumentMut, Refusal> {
+fn parse(text: &str) -> Result<DocumentMut, Unmerged> {
     text.parse::<DocumentMut>().map_err(|error| {
         let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
-        Refusal::syntax("TOML", error.message(), line, column)
+        Unmerged::syntax("TOML", error.message(), line, column)
     })
 }
 
@@ -56,7 +56,7 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
 }
 
 /// TOML allows a sub-table anywhere after its parent, so the end of the file is always a right place.
-fn append(text: &str, key: &str, entry: &Entry<'_>) -> String {
+fn append(text: &str, key: &str, entry: &ServerEntry<'_>) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = match text {
         "" => String::new(),
@@ -68,7 +68,7 @@ fn append(text: &str, key: &str, entry: &Entry<'_>) -> String {
     format!("{text}{gap}[{key}.{SERVER}]{newline}{lines}")
 }
 
-fn insert_inline(servers: &mut InlineTable, entry: &Entry<'_>) {
+fn insert_inline(servers: &mut InlineTable, entry: &ServerEntry<'_>) {
     // The space before the closing brace belongs to the last value, which we are now.
     let ending = servers.iter_mut().last().and_then(|(_, last)| {
         let ending = last.decor().suffix()?.as_str()?.to_owned();
@@ -81,9 +81,13 @@ fn insert_inline(servers: &mut InlineTable, entry: &Entry<'_>) {
 }
 
 /// Sets what is ours in an entry and leaves the rest, such as `env`. Says whether anything had to change.
-fn update(existing: &mut dyn TableLike, path: &str, entry: &Entry<'_>) -> Result<bool, Refusal> {
+fn update(
+    existing: &mut dyn TableLike,
+    path: &str,
+    entry: &ServerEntry<'_>,
+) -> Result<bool, Unmerged> {
     if let Some(remote) = REMOTE_KEYS.iter().find(|remote| existing.contains_key(remote)) {
-        return Err(Refusal::remote(path, remote));
+        return Err(Unmerged::remote(path, remote));
     }
     let mut changed = false;
     for field in entry.fields {
@@ -133,10 +137,10 @@ fn toml(value: Json) -> Value {
     }
 }
 
-fn table_mut<'a>(item: &'a mut Item, path: &str) -> Result<&'a mut dyn TableLike, Refusal> {
+fn table_mut<'a>(item: &'a mut Item, path: &str) -> Result<&'a mut dyn TableLike, Unmerged> {
     let found = item.type_name();
     item.as_table_like_mut()
-        .ok_or_else(|| Refusal::wrong_type(path, "a table", &format!("of type {found}")))
+        .ok_or_else(|| Unmerged::wrong_type(path, "a table", &format!("of type {found}")))
 }
 
 /// The document writer knows only one line ending.
@@ -153,15 +157,15 @@ fn with_line_endings_of(text: &str, document: &DocumentMut) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::super::Format;
+    use super::super::FileFormat;
     use super::super::tests::{PLAIN, transcript};
     use super::*;
 
-    const ENTRY: Entry<'_> = Entry { command: "holdpoint", also: None, fields: PLAIN };
+    const ENTRY: ServerEntry<'_> = ServerEntry { command: "holdpoint", also: None, fields: PLAIN };
 
     #[track_caller]
     fn check(before: &str, expected: Expect) {
-        expected.assert_eq(&transcript(Format::Toml, before, "mcp_servers", &ENTRY));
+        expected.assert_eq(&transcript(FileFormat::Toml, before, "mcp_servers", &ENTRY));
     }
 
     #[test]
@@ -261,13 +265,13 @@ mod tests {
 
     #[test]
     fn a_path_with_backslashes_survives() {
-        let entry = Entry { command: r"C:\Program Files\holdpoint.exe", ..ENTRY };
+        let entry = ServerEntry { command: r"C:\Program Files\holdpoint.exe", ..ENTRY };
         let Ok(Merged::Added(after)) = merge("", "mcp_servers", &entry) else {
             panic!("not added")
         };
         assert_eq!(
             look(&after, "mcp_servers", PLAIN),
-            Ok(Standing::Command(entry.command.to_owned()))
+            Ok(Registration::Command(entry.command.to_owned()))
         );
     }
 
@@ -341,13 +345,19 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check = |text: &str, expected: Standing| {
+        let check = |text: &str, expected: Registration| {
             assert_eq!(look(text, "mcp_servers", PLAIN), Ok(expected))
         };
-        check("", Standing::Absent);
-        check("[mcp_servers.files]\n", Standing::Absent);
-        check("[mcp_servers.holdpoint]\ncommand = 'x'\n", Standing::Command("x".into()));
-        check("mcp_servers = { holdpoint = { command = 'x' } }\n", Standing::Command("x".into()));
-        check("[mcp_servers.holdpoint]\nurl = 'http://127.0.0.1:5174/mcp'\n", Standing::OtherWay);
+        check("", Registration::Absent);
+        check("[mcp_servers.files]\n", Registration::Absent);
+        check("[mcp_servers.holdpoint]\ncommand = 'x'\n", Registration::Command("x".into()));
+        check(
+            "mcp_servers = { holdpoint = { command = 'x' } }\n",
+            Registration::Command("x".into()),
+        );
+        check(
+            "[mcp_servers.holdpoint]\nurl = 'http://127.0.0.1:5174/mcp'\n",
+            Registration::OtherWay,
+        );
     }
 }

@@ -7,12 +7,12 @@
 
 use serde_json::Value;
 
-use super::{Entry, Field, Merged, REMOTE_KEYS, Refusal, SERVER, Standing};
+use super::{Field, Merged, REMOTE_KEYS, Registration, SERVER, ServerEntry, Unmerged};
 
 /// How far an entry is set in where the file does not show it.
 const STEP: usize = 2;
 
-pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, Refusal> {
+pub(super) fn merge(text: &str, key: &str, entry: &ServerEntry<'_>) -> Result<Merged, Unmerged> {
     let page = Page::read(text)?;
     let Some(servers) = page.find(0..page.lines.len(), 0, key)? else {
         return Ok(Merged::Added(page.with_key(key, entry)));
@@ -30,24 +30,24 @@ pub(super) fn merge(text: &str, key: &str, entry: &Entry<'_>) -> Result<Merged, 
     })
 }
 
-pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Standing, Refusal> {
+pub(super) fn look(text: &str, key: &str, fields: &[Field]) -> Result<Registration, Unmerged> {
     let page = Page::read(text)?;
     let Some(servers) = page.find(0..page.lines.len(), 0, key)? else {
-        return Ok(Standing::Absent);
+        return Ok(Registration::Absent);
     };
     let inner = page.inner(&servers).unwrap_or(servers.indent + STEP);
     let Some(existing) = page.find(servers.body, inner, SERVER)? else {
-        return Ok(Standing::Absent);
+        return Ok(Registration::Absent);
     };
-    let Some(inner) = page.inner(&existing) else { return Ok(Standing::OtherWay) };
+    let Some(inner) = page.inner(&existing) else { return Ok(Registration::OtherWay) };
     for field in fields {
         if let Some(found) = page.find(existing.body.clone(), inner, field.name)?
             && let Some(command) = page.value(&found).and_then(|value| field.command(&value))
         {
-            return Ok(Standing::Command(command));
+            return Ok(Registration::Command(command));
         }
     }
-    Ok(Standing::OtherWay)
+    Ok(Registration::OtherWay)
 }
 
 /// A file, line by line, without line endings.
@@ -66,15 +66,15 @@ struct Place {
 }
 
 impl<'a> Page<'a> {
-    fn read(text: &'a str) -> Result<Page<'a>, Refusal> {
+    fn read(text: &'a str) -> Result<Page<'a>, Unmerged> {
         let lines: Vec<&str> = text.lines().collect();
         for (number, line) in (1..).zip(&lines) {
             let (indent, rest) = split_indent(line);
             if rest.starts_with('\t') {
-                return Err(Refusal::syntax("YAML", "a tab before the text", number, indent + 1));
+                return Err(Unmerged::syntax("YAML", "a tab before the text", number, indent + 1));
             }
             if line.starts_with("---") && number > 1 || line.starts_with("...") {
-                return Err(Refusal::beyond_us(number, "the end of a document"));
+                return Err(Unmerged::beyond_us(number, "the end of a document"));
             }
         }
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -88,7 +88,7 @@ impl<'a> Page<'a> {
         among: std::ops::Range<usize>,
         indent: usize,
         key: &str,
-    ) -> Result<Option<Place>, Refusal> {
+    ) -> Result<Option<Place>, Unmerged> {
         let mut found = None;
         for line in among.clone() {
             let (depth, rest) = split_indent(self.line(line));
@@ -96,7 +96,7 @@ impl<'a> Page<'a> {
                 continue;
             }
             if found.is_some() {
-                return Err(Refusal::beyond_us(line + 1, &format!("`{key}` a second time")));
+                return Err(Unmerged::beyond_us(line + 1, &format!("`{key}` a second time")));
             }
             found = Some(Place { line, indent, body: self.body(line, indent, among.end) });
         }
@@ -127,7 +127,7 @@ impl<'a> Page<'a> {
     }
 
     /// A mapping written as a block; an empty one may also be written as nothing or `{}`.
-    fn expect_block(&self, place: &Place, path: &str, may_be_empty: bool) -> Result<(), Refusal> {
+    fn expect_block(&self, place: &Place, path: &str, may_be_empty: bool) -> Result<(), Unmerged> {
         let behind = self.behind(place);
         let number = place.line + 1;
         let is_block = self.inner(place).is_some();
@@ -135,15 +135,17 @@ impl<'a> Page<'a> {
             && place.body.clone().any(|at| split_indent(self.line(at)).1.starts_with('-'))
             && self.inner(place) == Some(place.indent);
         match behind {
-            "" if is_list => Err(Refusal::wrong_type(path, "a mapping", "a list")),
+            "" if is_list => Err(Unmerged::wrong_type(path, "a mapping", "a list")),
             "" if is_block || may_be_empty => Ok(()),
             "{}" if may_be_empty && !is_block => Ok(()),
-            "" => Err(Refusal::wrong_type(path, "a mapping", "empty")),
-            text if text.starts_with('{') => Err(Refusal::beyond_us(number, "a mapping in braces")),
-            text if text.starts_with(['&', '*', '!', '|', '>', '[']) => {
-                Err(Refusal::beyond_us(number, &format!("`{path}` in a form of its own")))
+            "" => Err(Unmerged::wrong_type(path, "a mapping", "empty")),
+            text if text.starts_with('{') => {
+                Err(Unmerged::beyond_us(number, "a mapping in braces"))
             }
-            _ => Err(Refusal::wrong_type(path, "a mapping", "a single value")),
+            text if text.starts_with(['&', '*', '!', '|', '>', '[']) => {
+                Err(Unmerged::beyond_us(number, &format!("`{path}` in a form of its own")))
+            }
+            _ => Err(Unmerged::wrong_type(path, "a mapping", "a single value")),
         }
     }
 
@@ -174,12 +176,12 @@ impl<'a> Page<'a> {
         &self,
         existing: &Place,
         path: &str,
-        entry: &Entry<'_>,
-    ) -> Result<Option<String>, Refusal> {
+        entry: &ServerEntry<'_>,
+    ) -> Result<Option<String>, Unmerged> {
         let inner = self.inner(existing).unwrap_or(existing.indent + STEP);
         for remote in REMOTE_KEYS {
             if self.find(existing.body.clone(), inner, remote)?.is_some() {
-                return Err(Refusal::remote(path, remote));
+                return Err(Unmerged::remote(path, remote));
             }
         }
         let mut lines: Vec<String> = self.lines.iter().map(|&line| line.to_owned()).collect();
@@ -209,14 +211,14 @@ impl<'a> Page<'a> {
         Ok(Some(self.joined(&lines)))
     }
 
-    fn with_key(&self, key: &str, entry: &Entry<'_>) -> String {
+    fn with_key(&self, key: &str, entry: &ServerEntry<'_>) -> String {
         let mut lines: Vec<String> = self.lines.iter().map(|&line| line.to_owned()).collect();
         lines.push(format!("{key}:"));
         lines.extend(block(STEP, entry));
         self.joined(&lines)
     }
 
-    fn with_entry(&self, servers: &Place, inner: usize, entry: &Entry<'_>) -> String {
+    fn with_entry(&self, servers: &Place, inner: usize, entry: &ServerEntry<'_>) -> String {
         let mut lines: Vec<String> = self.lines.iter().map(|&line| line.to_owned()).collect();
         lines.splice(servers.body.end..servers.body.end, block(inner, entry));
         if self.behind(servers) == "{}"
@@ -297,7 +299,7 @@ fn scalar(text: &str) -> Option<Value> {
     }
 }
 
-fn block(indent: usize, entry: &Entry<'_>) -> Vec<String> {
+fn block(indent: usize, entry: &ServerEntry<'_>) -> Vec<String> {
     let head = format!("{}{SERVER}:", " ".repeat(indent));
     let field = |it: &Field| written(indent + STEP, it.name, &it.wanted(entry));
     std::iter::once(head).chain(entry.fields.iter().map(field)).collect()
@@ -325,7 +327,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::super::tests::transcript;
-    use super::super::{Format, Is};
+    use super::super::{FileFormat, Is};
     use super::*;
 
     const FIELDS: &[Field] = &[
@@ -334,11 +336,12 @@ mod tests {
         Field { name: "args", is: Is::Arguments },
         Field { name: "timeout", is: Is::Patience(600) },
     ];
-    const ENTRY: Entry<'_> = Entry { command: "/bin/holdpoint", also: None, fields: FIELDS };
+    const ENTRY: ServerEntry<'_> =
+        ServerEntry { command: "/bin/holdpoint", also: None, fields: FIELDS };
 
     #[track_caller]
     fn check(before: &str, expected: Expect) {
-        expected.assert_eq(&transcript(Format::Yaml, before, "extensions", &ENTRY));
+        expected.assert_eq(&transcript(FileFormat::Yaml, before, "extensions", &ENTRY));
     }
 
     #[test]
@@ -526,30 +529,31 @@ mod tests {
 
     #[test]
     fn looking_says_how_the_server_is_reached() {
-        let check = |text: &str, expected: Standing| {
+        let check = |text: &str, expected: Registration| {
             assert_eq!(look(text, "extensions", FIELDS), Ok(expected), "{text}")
         };
-        check("", Standing::Absent);
-        check("extensions:\n  files:\n    cmd: x\n", Standing::Absent);
+        check("", Registration::Absent);
+        check("extensions:\n  files:\n    cmd: x\n", Registration::Absent);
         // A key of that name elsewhere is another one.
-        check("extensions:\n  files:\n    holdpoint:\n      cmd: x\n", Standing::Absent);
+        check("extensions:\n  files:\n    holdpoint:\n      cmd: x\n", Registration::Absent);
         check(
             "extensions:\n  holdpoint:\n    cmd: '/x y/holdpoint'\n",
-            Standing::Command("/x y/holdpoint".into()),
+            Registration::Command("/x y/holdpoint".into()),
         );
-        check("extensions:\n  holdpoint:\n    uri: http://127.0.0.1\n", Standing::OtherWay);
+        check("extensions:\n  holdpoint:\n    uri: http://127.0.0.1\n", Registration::OtherWay);
     }
 
     #[test]
     fn a_command_with_spaces_or_backslashes_survives() {
         for command in [r"C:\Program Files\holdpoint.exe", "/my build/holdpoint", "/a: b # c"] {
-            let Ok(Merged::Added(after)) = merge("", "extensions", &Entry { command, ..ENTRY })
+            let Ok(Merged::Added(after)) =
+                merge("", "extensions", &ServerEntry { command, ..ENTRY })
             else {
                 panic!("not added")
             };
             assert_eq!(
                 look(&after, "extensions", FIELDS),
-                Ok(Standing::Command(command.to_owned()))
+                Ok(Registration::Command(command.to_owned()))
             );
         }
     }

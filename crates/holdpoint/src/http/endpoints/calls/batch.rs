@@ -6,9 +6,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use holdpoint_engine::{
-    callpoints::{Record, Ref},
+    callpoints::{CallRecord, LiveRef},
     calls::{
-        call::Process,
+        call::AppProcess,
         value::{Format, Item},
     },
 };
@@ -29,12 +29,12 @@ use crate::{
 };
 
 struct Batch {
-    process: Process,
+    process: AppProcess,
     id: Option<u64>,
     about: Option<Value>,
     format: Format,
     values: Vec<Item>,
-    records: Vec<Record>,
+    records: Vec<CallRecord>,
     rejected: usize,
     dropped: u64,
 }
@@ -85,7 +85,8 @@ fn read(text: &str) -> serde_json::Result<Option<Batch>> {
     let shipped: Shipped = whole(text)?;
     let Some(process) = shipped.who.process() else { return Ok(None) };
     let all = shipped.calls.len();
-    let records: Vec<Record> = shipped.calls.into_iter().filter_map(Told::record).collect();
+    let records: Vec<CallRecord> =
+        shipped.calls.into_iter().filter_map(RecordedCall::record).collect();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     let dropped = shipped.dropped.unwrap_or_default().max(0.0) as u64;
     let id = shipped.batch_id;
@@ -108,7 +109,7 @@ pub(in crate::http) struct Shipped {
     about: Option<Value>,
     format: Option<Format>,
     values: Vec<Item>,
-    calls: Vec<Told>,
+    calls: Vec<RecordedCall>,
     dropped: Option<f64>,
 }
 
@@ -130,8 +131,8 @@ impl<'de> Object<'de> for Shipped {
 /// A call that has ended, as a client recorded it. Its values are CIDs; which live objects they were of is told
 /// beside them.
 #[derive(Default)]
-pub(in crate::http) struct Told {
-    record: Record,
+pub(in crate::http) struct RecordedCall {
+    record: CallRecord,
     started_at: Option<f64>,
     completed_at: Option<f64>,
     refs: Refs,
@@ -154,14 +155,14 @@ struct Live(Vec<(String, Value)>);
 #[derive(Default)]
 struct Cids(Vec<(String, String)>);
 
-impl Told {
+impl RecordedCall {
     /// None where it does not say what was called, and when.
-    fn record(self) -> Option<Record> {
-        let Told { mut record, started_at, completed_at, refs } = self;
+    fn record(self) -> Option<CallRecord> {
+        let RecordedCall { mut record, started_at, completed_at, refs } = self;
         if record.method_name.is_empty() {
             return None;
         }
-        let set = |of: &mut Option<Ref>, live: Option<Value>| {
+        let set = |of: &mut Option<LiveRef>, live: Option<Value>| {
             if let Some(of) = of {
                 of.client_ref = live;
             }
@@ -182,14 +183,14 @@ impl Told {
         if record.status.is_empty() {
             record.status = SUCCESS.to_owned();
         }
-        Some(Record { started_at: started_at?, completed_at: completed_at?, ..record })
+        Some(CallRecord { started_at: started_at?, completed_at: completed_at?, ..record })
     }
 }
 
-impl<'de> Object<'de> for Told {
+impl<'de> Object<'de> for RecordedCall {
     fn take<M: MapAccess<'de>>(&mut self, name: &str, map: &mut M) -> Result<bool, M::Error> {
         let record = &mut self.record;
-        let one = |cid: Option<String>| cid.map(|cid| Ref { cid, client_ref: None });
+        let one = |cid: Option<String>| cid.map(|cid| LiveRef { cid, client_ref: None });
         match name {
             "method_name" => record.method_name = text(map)?.unwrap_or_default(),
             "signature" => record.signature = any(map)?,
@@ -199,7 +200,7 @@ impl<'de> Object<'de> for Told {
                 let Cids(named) = object(map)?.unwrap_or_default();
                 let named = named.into_iter();
                 record.kwargs =
-                    named.map(|(name, cid)| (name, Ref { cid, client_ref: None })).collect();
+                    named.map(|(name, cid)| (name, LiveRef { cid, client_ref: None })).collect();
             }
             "result_cid" => record.result = one(text(map)?),
             "exception_cid" => record.exception = one(text(map)?),
@@ -220,11 +221,11 @@ impl<'de> Object<'de> for Told {
 /// What a call is that says nothing of how it ended.
 const SUCCESS: &str = "success";
 
-fn refs(cids: Value) -> Vec<Ref> {
+fn refs(cids: Value) -> Vec<LiveRef> {
     let Value::Array(cids) = cids else { return Vec::new() };
     let of = |cid: Value| match cid {
-        Value::String(cid) => Ref { cid, client_ref: None },
-        _ => Ref::default(),
+        Value::String(cid) => LiveRef { cid, client_ref: None },
+        _ => LiveRef::default(),
     };
     cids.into_iter().map(of).collect()
 }
@@ -277,7 +278,8 @@ mod tests {
         assert_eq!((batch.values.len(), batch.format), (2, Format::Json));
         assert_eq!(batch.about, Some(json!({ "name": "app" })));
         let record = batch.records.first().unwrap();
-        let live = |cid: &str, client_ref: Option<Value>| Ref { cid: cid.to_owned(), client_ref };
+        let live =
+            |cid: &str, client_ref: Option<Value>| LiveRef { cid: cid.to_owned(), client_ref };
         assert_eq!(record.args, [live("a", Some(json!(11))), live("", None)]);
         assert_eq!(record.kwargs, [("k".to_owned(), live("b", Some(json!("x"))))]);
         assert_eq!(record.result, Some(live("r", Some(json!(12)))));

@@ -2,7 +2,7 @@
 //! an app.
 
 use holdpoint_engine::calls::{
-    call::{Complete, Origin, Process, Site, Start},
+    call::{AppProcess, CallOrigin, CallSite, Complete, Start},
     value::Format,
 };
 use serde::de::MapAccess;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::http::endpoints::wire::{
     Object,
-    fields::{Named, Who, any, fingerprint, format, list, number, object, origin, text},
+    fields::{NamedItems, Who, any, fingerprint, format, list, number, object, origin, text},
     whole,
 };
 
@@ -46,15 +46,15 @@ impl Default for Begun {
     fn default() -> Self {
         let start = Start {
             method_name: String::new(),
-            process: Process { pid: 0, start_time: 0.0 },
+            process: AppProcess { pid: 0, start_time: 0.0 },
             target: None,
             args: Vec::new(),
             kwargs: Vec::new(),
-            site: Site::default(),
+            site: CallSite::default(),
             signature: Value::Null,
             page_url: None,
             format: Some(Format::Dill),
-            origin: Origin::default(),
+            origin: CallOrigin::default(),
             fingerprint: 0,
         };
         Begun { start, who: Who::default(), idempotency_key: None }
@@ -69,7 +69,7 @@ impl<'de> Object<'de> for Begun {
             "target" => start.target = object(map)?,
             "args" => start.args = list(map)?,
             "kwargs" => {
-                let Named(kwargs) = object(map)?.unwrap_or_default();
+                let NamedItems(kwargs) = object(map)?.unwrap_or_default();
                 start.kwargs = kwargs;
             }
             "call_site" => start.site = object(map)?.unwrap_or_default(),
@@ -128,11 +128,11 @@ mod tests {
             "args": [{"cid": "a"}, "x", 3, [[{}]], null], "thread_id": null, "call_site": "here",
             "kwargs": {"b": {"cid": "c", "data": 5}, "a": {}}, "preferred_format": false}"#;
         let start = start(body).unwrap().unwrap();
-        assert_eq!(start.process, Process { pid: 42, start_time: 1.5 });
+        assert_eq!(start.process, AppProcess { pid: 42, start_time: 1.5 });
         assert_eq!((start.method_name.as_str(), &start.signature), ("f\u{e9}", &json!(2)));
-        assert_eq!((start.target, start.page_url, start.site), (None, None, Site::default()));
+        assert_eq!((start.target, start.page_url, start.site), (None, None, CallSite::default()));
         assert_eq!(start.format, Some(Format::Dill));
-        assert_eq!(start.origin, Origin { task: Some(json!("t")), ..Origin::default() });
+        assert_eq!(start.origin, CallOrigin { task: Some(json!("t")), ..CallOrigin::default() });
         let none = Item::default();
         let args = [item("a"), none.clone(), none.clone(), none.clone(), none.clone()];
         assert_eq!(start.args, args);

@@ -1,6 +1,6 @@
 //! What an app tells beside its calls, as clients send it.
 
-use holdpoint_engine::{callpoints::AppEvent, calls::call::Process};
+use holdpoint_engine::{callpoints::AppEvent, calls::call::AppProcess};
 use serde::de::MapAccess;
 
 use crate::http::endpoints::wire::{
@@ -10,20 +10,20 @@ use crate::http::endpoints::wire::{
 };
 
 /// None when it does not say whose it is.
-pub(super) fn read(text: &str) -> serde_json::Result<Option<(Process, AppEvent)>> {
-    let Told { event, who, call_id } = whole(text)?;
+pub(super) fn read(text: &str) -> serde_json::Result<Option<(AppProcess, AppEvent)>> {
+    let ReportedEvent { event, who, call_id } = whole(text)?;
     let id = event.id.or(call_id);
     Ok(who.process().map(|process| (process, AppEvent { id, ..event })))
 }
 
 #[derive(Default)]
-pub(in crate::http) struct Told {
+pub(in crate::http) struct ReportedEvent {
     event: AppEvent,
     who: Who,
     call_id: Option<String>,
 }
 
-impl<'de> Object<'de> for Told {
+impl<'de> Object<'de> for ReportedEvent {
     fn take<M: MapAccess<'de>>(&mut self, name: &str, map: &mut M) -> Result<bool, M::Error> {
         let event = &mut self.event;
         match name {

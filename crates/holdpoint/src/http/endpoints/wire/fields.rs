@@ -5,7 +5,7 @@ use std::{hash::BuildHasher as _, sync::LazyLock};
 use foldhash::quality::RandomState;
 use holdpoint_engine::{
     calls::{
-        call::{Origin, Process, Site},
+        call::{AppProcess, CallOrigin, CallSite},
         lenient,
         value::{Data, Format, Item},
     },
@@ -133,16 +133,16 @@ impl Who {
         Ok(true)
     }
 
-    pub(in crate::http) fn process(&self) -> Option<Process> {
+    pub(in crate::http) fn process(&self) -> Option<AppProcess> {
         #[expect(clippy::cast_possible_truncation, reason = "a process id is a small integer")]
         let pid = self.pid? as i64;
-        Some(Process { pid, start_time: self.start_time? })
+        Some(AppProcess { pid, start_time: self.start_time? })
     }
 }
 
 /// Takes a field if it says who in the app calls.
 pub(in crate::http) fn origin<'de, M: MapAccess<'de>>(
-    origin: &mut Origin,
+    origin: &mut CallOrigin,
     name: &str,
     map: &mut M,
 ) -> Result<bool, M::Error> {
@@ -177,7 +177,7 @@ impl<'de> Object<'de> for Item {
     }
 }
 
-impl<'de> Object<'de> for Site {
+impl<'de> Object<'de> for CallSite {
     fn take<M: MapAccess<'de>>(&mut self, name: &str, map: &mut M) -> Result<bool, M::Error> {
         match name {
             "timestamp" => self.timestamp = number(map)?,
@@ -195,9 +195,9 @@ impl<'de> Object<'de> for Site {
 
 /// An object's entries in their order, each a value.
 #[derive(Default)]
-pub(in crate::http) struct Named(pub(in crate::http) Vec<(String, Item)>);
+pub(in crate::http) struct NamedItems(pub(in crate::http) Vec<(String, Item)>);
 
-impl<'de> Object<'de> for Named {
+impl<'de> Object<'de> for NamedItems {
     fn take<M: MapAccess<'de>>(&mut self, name: &str, map: &mut M) -> Result<bool, M::Error> {
         let item = object(map)?.unwrap_or_default();
         self.0.push((name.to_owned(), item));

@@ -1,6 +1,7 @@
 //! No place given: where the run first fails, what is there, and what came of it.
 
 use holdpoint_engine::{
+    adapter,
     backend::{Exceptions, Frame},
     budget::{self, Budget},
     failure::{Code, Failure},
@@ -30,25 +31,6 @@ const LOCALS: usize = 300;
 const OTHERS: usize = 120;
 /// Bytes of one local.
 const LOCAL: usize = 90;
-/// Frames of those who call tests, and catch what they throw.
-const RUNNERS: &[&str] = &["/_pytest/", "/pluggy/", "/unittest/", "/multiprocessing/", "/nose"];
-/// Those of their functions that call a test, what is set up for it, or its module. Whatever else they call,
-/// while they collect or report, they catch.
-const CALL_TESTS: &[&str] = &[
-    "pytest_pyfunc_call",
-    "call_fixture_func",
-    "_call_with_optional_argument",
-    "exec_module",
-    "importtestmodule",
-    "_importtestmodule",
-    "_callTestMethod",
-    "_callSetUp",
-    "_callTearDown",
-    "_callCleanup",
-    "_handleClassSetUp",
-    "_handleModuleFixture",
-];
-
 /// An exception that is, or may be, the failure.
 pub(super) struct Failed {
     /// `ValueError: too much`.
@@ -138,11 +120,13 @@ fn is_sure(own: &[Frame], runs_tests: bool) -> bool {
 
 fn is_runners(frame: &Frame) -> bool {
     let file = frame.file.as_ref().map(|it| it.display().to_string().replace('\\', "/"));
-    file.is_some_and(|file| RUNNERS.iter().any(|it| file.contains(it)))
+    file.is_some_and(|file| {
+        adapter::runners().flat_map(|it| it.code).any(|part| file.contains(part))
+    })
 }
 
 fn calls_tests(frame: &Frame) -> bool {
-    CALL_TESTS.contains(&frame.function.as_str()) && is_runners(frame)
+    adapter::runners().any(|it| it.callers.contains(&frame.function.as_str())) && is_runners(frame)
 }
 
 /// The one that made the run fail. A runner of tests has the last word: what it does not report, it expected.

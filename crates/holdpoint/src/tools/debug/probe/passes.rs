@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use holdpoint_engine::{
-    breakpoints::passes::{Group, Numbers, Pass, Passes, Spread},
+    breakpoints::passes::{Numbers, Pass, PassGroup, Passes, Spread},
     inspect,
     session::Session,
 };
@@ -223,7 +223,7 @@ fn numbers(numbers: &Numbers, says_where: bool) -> String {
 /// `'a' ×20 · sum 90, min 0, max 9`; counts alone on one line.
 fn grouped(by: &str, planned: &Planned, passes: &Passes) -> Vec<Row> {
     let is_place = by.starts_with("pass of ");
-    let one = |group: &Group| {
+    let one = |group: &PassGroup| {
         let key = match is_place {
             true => format!("pass {}", group.key),
             false => plain(&group.key, VALUE),
@@ -268,7 +268,7 @@ fn numbers_json(numbers: &Numbers) -> Value {
     })
 }
 
-fn group_json(planned: &Planned, group: &Group) -> Value {
+fn group_json(planned: &Planned, group: &PassGroup) -> Value {
     let columns = planned.expressions.iter().zip(&group.columns);
     let columns = columns.map(|(it, column)| (it.text.clone(), numbers_json(column)));
     json!({

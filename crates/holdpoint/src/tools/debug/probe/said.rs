@@ -1,10 +1,10 @@
 //! What the program wrote, in one line: all of it where that is short, a test runner's verdict, else the last line
-//! and the call that shows the rest.
+//! and the call that shows the rest. What runners of tests say, their languages know.
 
-mod reason;
+use std::path::Path;
 
 use holdpoint_engine::{
-    budget,
+    adapter, budget,
     launch::Launch,
     session::{Session, Stream},
 };
@@ -14,9 +14,9 @@ const SHORT_BYTES: usize = 240;
 const SHORT_LINES: usize = 4;
 /// Lines at the end of a test runner's output in which its verdict stands.
 const VERDICT_LINES: usize = 40;
-
-/// Runners whose words at the end are known.
-const RUNNERS: &[&str] = &["pytest", "py.test", "unittest", "--test", "jest", "vitest", "mocha"];
+/// Bytes of a verdict, and of a reason.
+const VERDICT_BYTES: usize = 160;
+const REASON_BYTES: usize = 240;
 
 /// The line about the output; none where there was none.
 pub(super) fn line(session: &Session) -> Option<String> {
@@ -50,11 +50,11 @@ pub(super) fn verdict(session: &Session) -> Option<String> {
 
 /// The verdict, and the first failure's reason.
 pub(super) fn judged(session: &Session) -> Option<(String, Option<String>)> {
-    session.launch().filter(|it| runs_tests(it))?;
+    let launch = session.launch().filter(|it| runs_tests(it))?;
     let text = written(session);
     let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|it| !it.is_empty()).collect();
     let verdict = counted(&lines)?;
-    let reason = reason::of(&lines, session.cwd()).filter(|_| has_failed(&verdict));
+    let reason = reason(&lines, launch, session.cwd()).filter(|_| has_failed(&verdict));
     Some((verdict, reason))
 }
 
@@ -65,8 +65,9 @@ pub(super) fn has_failed(verdict: &str) -> bool {
 /// What there is to say about how it was started.
 pub(super) fn note(session: &Session) -> Option<String> {
     let text = session.output.since(0, Some(Stream::Debugger)).text;
-    let first = text.lines().find(|it| it.contains("has no pytest"))?;
-    Some(first.to_owned())
+    let is_one =
+        |it: &&str| adapter::runners().flat_map(|it| it.notes).any(|words| it.contains(words));
+    text.lines().find(is_one).map(str::to_owned)
 }
 
 /// The program's own words; a debugger's are not.
@@ -80,50 +81,24 @@ fn written(session: &Session) -> String {
 
 pub(super) fn runs_tests(launch: &Launch) -> bool {
     let words = launch.command.iter().chain(&launch.module).chain(&launch.args);
-    let is_runner = |it: &String| RUNNERS.iter().any(|runner| it.ends_with(runner));
+    let is_runner =
+        |it: &String| adapter::runners().flat_map(|it| it.names).any(|runner| it.ends_with(runner));
     launch.test.is_some() || words.into_iter().any(is_runner)
 }
 
 /// `1 failed, 2 passed`
 fn counted(lines: &[&str]) -> Option<String> {
-    let last = lines.iter().rev().take(VERDICT_LINES).map(|it| it.trim());
-    let pytest = last.clone().find_map(|line| {
-        let plain = line.trim_matches('=').trim();
-        let words = ["passed", "failed", "error", "skipped", "deselected", "no tests ran"];
-        let is_it = words.iter().any(|it| plain.contains(it)) && plain.contains(" in ");
-        let counts = plain.rsplit_once(" in ").map_or(plain, |(counts, _)| counts);
-        (is_it && plain.ends_with(['s', ')'])).then(|| counts.to_owned())
-    });
-    let unittest = || {
-        let ran = last.clone().find(|it| it.starts_with("Ran ") && it.contains(" test"))?;
-        let how = last.clone().find(|it| it.starts_with("OK") || it.starts_with("FAILED"))?;
-        let ran = ran.split(" in ").next().unwrap_or(ran);
-        Some(format!("{how}, {}", ran.to_lowercase()))
-    };
-    let node = || {
-        let count = |what: &str| {
-            let is_it = |it: &&str| {
-                it.strip_prefix(['#', 'ℹ']).is_some_and(|it| it.trim().starts_with(what))
-            };
-            last.clone().find(is_it).and_then(|it| it.split_whitespace().next_back())
-        };
-        match (count("pass ")?, count("fail ")?) {
-            ("0", failed) => Some(format!("{failed} failed")),
-            (passed, "0") => Some(format!("{passed} passed")),
-            (passed, failed) => Some(format!("{passed} passed, {failed} failed")),
-        }
-    };
-    let jest = || {
-        let line = last.clone().find(|it| it.starts_with("Tests"))?;
-        Some(line.trim_start_matches("Tests").trim_start_matches(':').trim().to_owned())
-    };
-    let mocha = || {
-        let is_it = |it: &&str| it.contains(" passing") || it.contains(" failing");
-        let all: Vec<&str> = last.clone().filter(is_it).collect();
-        (!all.is_empty()).then(|| all.into_iter().rev().collect::<Vec<_>>().join(", "))
-    };
-    let found = pytest.or_else(unittest).or_else(node).or_else(jest).or_else(mocha);
-    found.map(|it| budget::cut(&it, 160))
+    let last: Vec<&str> = lines.iter().rev().take(VERDICT_LINES).map(|it| it.trim()).collect();
+    let found = adapter::runners().find_map(|it| (it.verdict)(&last));
+    found.map(|it| budget::cut(&it, VERDICT_BYTES))
+}
+
+/// Why the first test failed: the runners of the program's own language are asked first.
+fn reason(lines: &[&str], launch: &Launch, cwd: &Path) -> Option<String> {
+    let own = adapter::choose(launch).ok().map(|it| it.runners());
+    let found = own.into_iter().chain(adapter::runners()).find_map(|it| (it.reason)(lines));
+    let here = format!("{}/", cwd.display());
+    found.map(|it| budget::cut(&it.replace(&here, ""), REASON_BYTES))
 }
 
 #[cfg(test)]
@@ -149,5 +124,15 @@ mod tests {
         check("Tests:       1 failed, 2 total\nTime: 1 s", Some("1 failed, 2 total"));
         check("  3 passing (4ms)\n  1 failing\n", Some("3 passing (4ms), 1 failing"));
         check("no verdict here", None);
+    }
+
+    #[test]
+    fn a_reason_is_told_from_where_the_program_runs() {
+        let launch = Launch { test: Some("test_a.py".to_owned()), ..Launch::default() };
+        let output = "Traceback (most recent call last):\n  File \"/home/me/test_a.py\", line 5, in t\n    \
+                      f()\nValueError: no\nnot ok 2 - of another language";
+        let lines: Vec<&str> = output.lines().collect();
+        let told = reason(&lines, &launch, Path::new("/home/me"));
+        assert_eq!(told.as_deref(), Some("test_a.py:5 ValueError: no"));
     }
 }

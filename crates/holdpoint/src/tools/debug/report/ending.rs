@@ -6,7 +6,7 @@ use holdpoint_engine::{
     budget,
     failure::Failure,
     process::Exit,
-    session::{Passes, Session},
+    session::{PassCount, Session},
 };
 use serde_json::{Value, json};
 
@@ -77,8 +77,8 @@ fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
 }
 
 /// `tracepoint 2 (shop.py:12): 21 hits`: whoever traces wants to know without another call.
-fn passed(session: &Session, passes: &[Passes]) -> String {
-    let one = |it: &Passes| {
+fn passed(session: &Session, passes: &[PassCount]) -> String {
+    let one = |it: &PassCount| {
         let times = match (it.reported, it.is_bound) {
             (0, _) if chooses(&it.point) => "no hit reported".to_owned(),
             (0, true) => "never passed".to_owned(),
@@ -102,6 +102,6 @@ fn chooses(point: &Breakpoint) -> bool {
     is_multiple || point.condition.is_some() || point.hit_condition.is_some()
 }
 
-fn passes_json(passes: &Passes) -> Value {
+fn passes_json(passes: &PassCount) -> Value {
     json!({ "breakpoint_id": passes.point.id, "hits": passes.reported })
 }

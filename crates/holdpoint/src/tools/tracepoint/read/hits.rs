@@ -12,7 +12,7 @@ use holdpoint_engine::{
     event::TraceHit,
     failure::Failure,
     ids::{BreakpointId, SessionId},
-    log::{Page, Record},
+    log::{LogPage, Record},
     session::Session,
 };
 use jiff::Timestamp;
@@ -35,7 +35,7 @@ pub(super) struct Selected<'a> {
     pub(super) points: &'a [Breakpoint],
     /// Every hit that is kept.
     pub(super) kept: &'a [Record],
-    pub(super) page: &'a Page,
+    pub(super) page: &'a LogPage,
     /// How many hits of each were told, also those that are no longer kept.
     pub(super) totals: BTreeMap<BreakpointId, u64>,
     pub(super) id: Option<i64>,

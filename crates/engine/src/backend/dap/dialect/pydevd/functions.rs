@@ -25,7 +25,7 @@ use crate::{
 
 /// What the program's own memory and sources know of one name.
 #[derive(Deserialize)]
-struct Found {
+struct Located {
     places: Vec<(PathBuf, u32)>,
     /// In libraries, where nothing stops.
     others: Vec<(PathBuf, u32)>,
@@ -82,7 +82,7 @@ impl Talk<'_> {
         let asked =
             json!({ "functions": functions, "folders": self.own.about.folders }).to_string();
         let answer = self.helper(&format!("find({})", literal(&asked))).await?;
-        let found: Vec<Found> = serde_json::from_str(&answer).map_err(|error| {
+        let found: Vec<Located> = serde_json::from_str(&answer).map_err(|error| {
             Failure::internal(format!("what the program said of its functions: {error}"))
         })?;
         let bound = wanted.iter().zip(found);
@@ -131,9 +131,9 @@ pub(super) fn entry(
     }))
 }
 
-fn binding(wanted: &WantedFunction, found: Found) -> Binding {
+fn binding(wanted: &WantedFunction, found: Located) -> Binding {
     let name = &wanted.name;
-    let Found { places, others, sources, near } = found;
+    let Located { places, others, sources, near } = found;
     let total = places.len();
     if total > 0 {
         let site = |(file, line)| Site { file, line };

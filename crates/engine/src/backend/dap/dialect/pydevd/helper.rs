@@ -68,7 +68,7 @@ const HELPER: &str = concat!(
 impl Talk<'_> {
     /// Best effort: what cannot be broken off is told by the request that does not end.
     pub(super) async fn interrupt(self) {
-        let asked = self.dap.client.request::<Evaluate>(silent(INTERRUPT));
+        let asked = self.dap.requester.request::<Evaluate>(silent(INTERRUPT));
         match tokio::time::timeout(limits::INTERRUPT, asked).await {
             Ok(Ok(_)) => {}
             Ok(Err(error)) => tracing::debug!(%error, "an evaluation was not broken off"),
@@ -150,7 +150,7 @@ impl Talk<'_> {
 
     pub(super) async fn compile(self, text: &str) -> Option<Result<t::EvaluateBody, RequestError>> {
         let question = format!("compile({}, 'it', 'eval')", literal(text));
-        let asked = self.dap.client.request::<Evaluate>(silent(&question));
+        let asked = self.dap.requester.request::<Evaluate>(silent(&question));
         tokio::time::timeout(limits::ADAPTER_ANSWER, asked).await.ok()
     }
 }

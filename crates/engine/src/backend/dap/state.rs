@@ -21,7 +21,7 @@ use crate::{
     ids::BreakpointId,
 };
 
-pub struct Known {
+pub struct DebuggerState {
     pub(super) dialect: Box<dyn Dialect>,
     /// A debugger may learn more on its way.
     capabilities: Mutex<Arc<Capabilities>>,
@@ -46,13 +46,13 @@ pub struct Known {
     parted: AtomicBool,
 }
 
-impl Known {
+impl DebuggerState {
     pub(super) fn new(
         dialect: Box<dyn Dialect>,
         capabilities: Capabilities,
         tells_output: bool,
-    ) -> Known {
-        Known {
+    ) -> DebuggerState {
+        DebuggerState {
             dialect,
             capabilities: Mutex::new(Arc::new(capabilities)),
             numbers: Mutex::default(),

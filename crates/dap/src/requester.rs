@@ -1,6 +1,6 @@
 //! One connection to an adapter: requests out, answers matched, everything else in order in the inbox.
 //!
-//! Two tasks own the connection's ends; all that is shared stands in `client/shared.rs`.
+//! Two tasks own the connection's ends; all that is shared stands in `requester/shared.rs`.
 //! There is no deadline in here: callers know how long they can wait. Dropping a request's future forgets
 //! the request, and tells an adapter that can cancel.
 
@@ -27,7 +27,7 @@ use crate::{request::Request, tape::Tape, types::Capabilities};
 /// Sends requests. Cloning is cheap; all clones are one connection, which ends when the last of them
 /// and the [`Inbox`] are gone.
 #[derive(Clone)]
-pub struct Client {
+pub struct Requester {
     connection: Arc<Connection>,
 }
 
@@ -38,7 +38,7 @@ struct Connection {
     _writer: AbortOnDropHandle<()>,
 }
 
-impl Client {
+impl Requester {
     /// Takes over both directions of a connection. Must be called inside a Tokio runtime.
     ///
     /// Someone has to read the inbox: when it is full, nothing more is read from the adapter, answers
@@ -47,7 +47,7 @@ impl Client {
         read: impl AsyncRead + Send + Unpin + 'static,
         write: impl AsyncWrite + Send + Unpin + 'static,
         tape: Option<Tape>,
-    ) -> (Client, Inbox) {
+    ) -> (Requester, Inbox) {
         let (shared, outbox) = Shared::new(tape);
         let (entrance, queue) = inbox::queue();
         // Ends at the end of the stream, or aborted.
@@ -60,7 +60,7 @@ impl Client {
             _writer: AbortOnDropHandle::new(writer),
         });
         let inbox = Inbox::new(queue, Arc::clone(&connection));
-        (Client { connection }, inbox)
+        (Requester { connection }, inbox)
     }
 
     /// Sends a request and waits for its answer.
@@ -107,7 +107,7 @@ impl Client {
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for Requester {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client").field("closed", &self.closed()).finish_non_exhaustive()
     }

@@ -25,22 +25,22 @@ use crate::{
     error::{ClosingCell, Error},
     inbox::{self, Inbox},
     limits::Limits,
+    message,
     router::{Call, Router},
     types::{Command, Target, WorkerSession, debugger, runtime, worker},
-    wire,
 };
 
 /// A handle to one thread of a program; clones are handles to the same.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct Requester {
     requests: mpsc::Sender<Request>,
     target: Target,
     closing: ClosingCell,
 }
 
-impl Client {
+impl Requester {
     /// Connects to an address as the inspector prints it: `ws://127.0.0.1:9229/<uuid>`.
-    pub async fn connect(url: &str, limits: Limits) -> Result<(Client, Inbox), Error> {
+    pub async fn connect(url: &str, limits: Limits) -> Result<(Requester, Inbox), Error> {
         let socket = timeout(limits.connect, open(url, &limits))
             .await
             .map_err(|_| unreachable_at(url, &"no answer in time"))??;
@@ -52,12 +52,12 @@ impl Client {
         let task = connection.run(closing.clone()).instrument(tracing::debug_span!("cdp", url));
         let task = tokio::spawn(task).abort_handle();
         let inbox = Inbox::new(queue, closing.clone(), task);
-        Ok((Client { requests: sender, target: Target::Main, closing }, inbox))
+        Ok((Requester { requests: sender, target: Target::Main, closing }, inbox))
     }
 
     /// The same connection, speaking to a worker that was announced as attached.
-    pub fn worker(&self, session: WorkerSession) -> Client {
-        Client { target: Target::Worker(session), ..self.clone() }
+    pub fn worker(&self, session: WorkerSession) -> Requester {
+        Requester { target: Target::Worker(session), ..self.clone() }
     }
 
     pub fn target(&self) -> &Target {
@@ -68,17 +68,17 @@ impl Client {
     /// future gives up waiting, though not what the program is doing.
     pub async fn call(&self, method: &str, params: impl Serialize) -> Result<Value, Error> {
         let answer = self.ask(method, params).await?;
-        wire::parse(method, &answer)
+        message::parse(method, &answer)
     }
 
     /// A command with a type.
     pub async fn send<C: Command>(&self, command: C) -> Result<C::Answer, Error> {
         let answer = self.ask(C::METHOD, command).await?;
-        wire::parse(C::METHOD, &answer)
+        message::parse(C::METHOD, &answer)
     }
 
     /// Makes the thread tell of scripts, stops, console and, on the main thread, workers. A program
-    /// that waits for a debugger still waits: set breakpoints, then [`Client::run`].
+    /// that waits for a debugger still waits: set breakpoints, then [`Requester::run`].
     ///
     /// Each step waits for its answer. Sent at once, Node lost the entry stop in 3 of 50 tries.
     pub async fn enable(&self) -> Result<(), Error> {
@@ -103,7 +103,7 @@ impl Client {
     }
 
     async fn ask(&self, method: &str, params: impl Serialize) -> Result<String, Error> {
-        let params = wire::raw(method, params)?;
+        let params = message::raw(method, params)?;
         let (reply, answer) = oneshot::channel();
         let call = Call { target: self.target.clone(), method: method.to_owned(), params, reply };
         self.requests.send(Request::Call(call)).await.map_err(|_| self.closing.error())?;

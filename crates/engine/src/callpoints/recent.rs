@@ -13,7 +13,7 @@ use crate::limits;
 type Key = [u8; 16];
 
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct RecentValues {
     young: HashMap<Key, Entry>,
     old: HashMap<Key, Entry>,
     /// What was used last in this era or before is gone from the store.
@@ -27,13 +27,13 @@ struct Entry {
 }
 
 /// What is known of a value.
-pub(super) struct Found {
+pub(super) struct Recent {
     pub(super) short: Box<str>,
     /// The store has to hear that it is used again.
     pub(super) aged: bool,
 }
 
-impl Known {
+impl RecentValues {
     pub(super) fn has(&self, cid: &Cid) -> bool {
         self.last_used(cid).is_some()
     }
@@ -51,12 +51,12 @@ impl Known {
     }
 
     /// Nothing is known, but for what is gone in any case.
-    pub(super) fn emptied(&self) -> Known {
-        Known { floor: self.floor, ..Known::default() }
+    pub(super) fn emptied(&self) -> RecentValues {
+        RecentValues { floor: self.floor, ..RecentValues::default() }
     }
 
     /// Finds a value and marks it as used in `era`.
-    pub(super) fn using(&mut self, cid: &Cid, era: i64) -> Option<Found> {
+    pub(super) fn using(&mut self, cid: &Cid, era: i64) -> Option<Recent> {
         let key = key(cid);
         let entry = match self.young.get_mut(&key) {
             Some(entry) => entry,
@@ -72,7 +72,7 @@ impl Known {
         }
         let aged = entry.era < era;
         entry.era = entry.era.max(era);
-        Some(Found { short: entry.short.clone(), aged })
+        Some(Recent { short: entry.short.clone(), aged })
     }
 
     pub(super) fn add(&mut self, cid: &Cid, era: i64, short: Box<str>) {
@@ -109,31 +109,31 @@ mod tests {
 
     #[test]
     fn what_is_used_stays_and_the_rest_goes() {
-        let mut known = Known::default();
-        known.add(&cid(0), 1, "zero".into());
+        let mut recent = RecentValues::default();
+        recent.add(&cid(0), 1, "zero".into());
         for number in 1..200_000 {
-            known.add(&cid(number), 1, "x".into());
-            assert!(known.using(&cid(0), 1).is_some(), "{number}");
+            recent.add(&cid(number), 1, "x".into());
+            assert!(recent.using(&cid(0), 1).is_some(), "{number}");
         }
-        assert!(known.using(&cid(1), 1).is_none());
-        assert!(known.young.len() + known.old.len() <= limits::KNOWN_VALUES + 1);
+        assert!(recent.using(&cid(1), 1).is_none());
+        assert!(recent.young.len() + recent.old.len() <= limits::KNOWN_VALUES + 1);
     }
 
     #[test]
     fn a_value_of_a_new_era_is_told_once_and_one_below_the_floor_is_gone() {
-        let mut known = Known::default();
-        known.add(&cid(1), 1, "x".into());
-        assert!(!known.using(&cid(1), 1).unwrap().aged);
-        assert!(known.using(&cid(1), 2).unwrap().aged);
-        assert!(!known.using(&cid(1), 2).unwrap().aged);
-        known.raise_floor(2);
-        assert!(known.using(&cid(1), 3).is_none());
+        let mut recent = RecentValues::default();
+        recent.add(&cid(1), 1, "x".into());
+        assert!(!recent.using(&cid(1), 1).unwrap().aged);
+        assert!(recent.using(&cid(1), 2).unwrap().aged);
+        assert!(!recent.using(&cid(1), 2).unwrap().aged);
+        recent.raise_floor(2);
+        assert!(recent.using(&cid(1), 3).is_none());
     }
 
     /// Another process may have dropped what was used before: only what was used in this era is sure to be there.
     #[test]
     fn a_value_is_fresh_in_the_era_of_its_use() {
-        let mut known = Known::default();
+        let mut known = RecentValues::default();
         known.add(&cid(1), 1, "x".into());
         assert!(known.is_fresh(&cid(1), 1) && !known.is_fresh(&cid(1), 2) && known.has(&cid(1)));
         // Whoever only looks does not keep it from being told.
