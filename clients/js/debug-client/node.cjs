@@ -68,12 +68,19 @@ function readPort(file) {
   try {
     // Not of a pipe: there may be nobody who ever writes into it.
     if (!fs.statSync(file).isFile()) return null;
-    const port = Number(fs.readFileSync(file, "latin1").slice(0, 16));
-    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : null;
+    // A line for each server that lives, the newest first; one that was killed is named still.
+    const ports = fs.readFileSync(file, "latin1").slice(0, 512).split(/\s+/).filter(Boolean).map(Number);
+    if (!ports.every((port) => Number.isInteger(port) && port > 0 && port < 65_536)) return null;
+    return ports.find((port) => !isRefused(port)) ?? ports[0] ?? null;
   } catch {
     return null;
   }
 }
+
+// Where nobody listened a moment ago, by the port.
+const refused = new Map();
+const REFUSED_MS = 5_000;
+const isRefused = (port) => Date.now() - (refused.get(port) ?? -Infinity) < REFUSED_MS;
 
 // Connects, and looks whose the other end is before anything is sent there.
 class Careful extends http.Agent {
@@ -157,7 +164,10 @@ function once(method, address, headers, body, { patience, background = false, si
     const timer = setTimeout(() => asked.destroy(new Error("no answer in time")), patience);
     if (background) timer.unref();
     asked.on("socket", (socket) => (background ? socket.unref() : socket.ref()));
-    asked.on("error", (error) => failed(Object.assign(error, { idle: asked.reusedSocket && error.code === "ECONNRESET" })));
+    asked.on("error", (error) => {
+      if (error.code === "ECONNREFUSED" && refused.size < 64) refused.set(Number(url.port), Date.now());
+      failed(Object.assign(error, { idle: asked.reusedSocket && error.code === "ECONNRESET" }));
+    });
     asked.on("close", () => {
       clearTimeout(timer);
       failed(new Error("the answer was cut off"));

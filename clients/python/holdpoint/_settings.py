@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import stat
 from urllib.parse import urlsplit
 
@@ -107,12 +108,27 @@ def read_port(path: str) -> int | None:
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 return None
-            port = int(os.read(file, 16))
+            text = os.read(file, 512)
         finally:
             os.close(file)
+        ports = [int(line) for line in text.split()]
     except (OSError, ValueError):
         return None
-    return port if 0 < port < 65536 else None
+    ports = [port for port in ports if 0 < port < 65536]
+    # A line for each server that lives, the newest first; one that was killed is named still.
+    return next((port for port in ports[:-1] if answers(port)), ports[-1] if ports else None)
+
+
+def answers(port: int) -> bool:
+    """Whether anybody takes connections there: on this machine that is known at once."""
+    probe = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        probe.settimeout(0.2)
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+    except OSError:
+        return False
+    finally:
+        probe.close()
 
 
 def environment_token() -> str | None:

@@ -6,6 +6,7 @@
 mod ask;
 mod node;
 mod own;
+mod provided;
 mod python;
 mod server;
 
@@ -258,17 +259,4 @@ pub fn language_of(file: &Path) -> Option<&'static str> {
 pub fn has_ending(path: &Path, endings: &[&str]) -> bool {
     let found = path.extension().and_then(|it| it.to_str());
     found.is_some_and(|found| endings.iter().any(|it| found.eq_ignore_ascii_case(it)))
-}
-
-/// A file that we bring along, whole or not at all: another server may read it now.
-fn write_once(file: &Path, content: &str) -> std::io::Result<()> {
-    if std::fs::read_to_string(file).is_ok_and(|text| text == content) {
-        return Ok(());
-    }
-    if let Some(folder) = file.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let new = file.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&new, content)?;
-    std::fs::rename(new, file)
 }

@@ -53,7 +53,7 @@ use crate::{
     calls::{call::Call, clock, verdict::Verdict},
     limits,
     log::Log,
-    records::{Records, recorder::Recorder},
+    records::{Records, Unkept, recorder::Recorder},
     repl::Repl,
 };
 
@@ -96,6 +96,8 @@ struct Live {
     asked: VecDeque<Asked>,
     /// Batches taken of late, which may be sent again.
     batches: VecDeque<u64>,
+    /// The recorder's losses when `recent` was last true.
+    losses: u64,
     /// Pauses that are gone with their calls; whoever sees the calls off tells of them.
     unwaited: Vec<Unwaited>,
 }
@@ -169,7 +171,7 @@ impl Callpoints {
             Default::default()
         });
         let live = Live { config: Config::restore(kept), ..Live::default() };
-        let recorder = Recorder::start(Arc::clone(&store));
+        let recorder = Recorder::start(Arc::clone(&store), Arc::clone(&log));
         let callpoints = Arc::new(Callpoints {
             live: Mutex::new(live),
             version: watch::Sender::new(1),
@@ -258,9 +260,21 @@ impl Callpoints {
         self.live().flights.calls.len()
     }
 
+    /// Calls that apps were told are taken, and that are not in the store.
+    pub fn unkept(&self) -> Unkept {
+        self.recorder.unkept()
+    }
+
     fn live(&self) -> MutexGuard<'_, Live> {
         // Every change is whole between statements; a panic elsewhere does not spoil it.
-        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let losses = self.recorder.losses();
+        if live.losses != losses {
+            live.losses = losses;
+            // Any of them may have been among what was lost: the store is asked, and then the app.
+            live.recent = live.recent.emptied();
+        }
+        live
     }
 }
 

@@ -148,6 +148,20 @@ impl Engine {
         self.memory.get()
     }
 
+    /// What is wrong with the store, for whoever depends on it: why it is not written, and what is lost by it.
+    pub fn store_trouble(&self) -> Option<String> {
+        let unkept = self.opened_callpoints().map(|it| it.unkept()).unwrap_or_default();
+        let before = || "the store could not be written a moment ago".to_owned();
+        let waits = || (unkept.waiting > 0).then(before);
+        let trouble = self.opened()?.trouble().or_else(waits)?;
+        let why = trouble.lines().next().unwrap_or_default().to_owned();
+        let told = [(unkept.lost, "were lost"), (unkept.waiting, "wait for it")];
+        let told = told.iter().filter(|(calls, _)| *calls > 0);
+        let told: String =
+            told.map(|(calls, what)| format!("; {calls} recorded calls {what}")).collect();
+        Some(format!("{why}{told}"))
+    }
+
     /// What was restored, told once.
     pub fn take_restored(&self) -> Option<String> {
         self.restored.lock().unwrap_or_else(PoisonError::into_inner).take()

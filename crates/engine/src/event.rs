@@ -145,6 +145,11 @@ pub enum Event {
         process: String,
         calls: u64,
     },
+    /// Calls that apps were told are taken, and that the store never took.
+    CallsLost {
+        calls: u64,
+        why: String,
+    },
     /// A callpoint, or the default behavior when no function is named.
     CallpointChanged {
         function_name: String,
@@ -223,6 +228,7 @@ impl Event {
             Event::CallCompleted { .. } => EventKind::CallCompleted,
             Event::CallsCompleted { .. } => EventKind::CallsCompleted,
             Event::CallsDropped { .. } => EventKind::CallsDropped,
+            Event::CallsLost { .. } => EventKind::CallsLost,
             Event::CallpointChanged { .. } => EventKind::CallpointChanged,
             Event::FunctionRegistered { .. } => EventKind::FunctionRegistered,
         }
@@ -251,6 +257,7 @@ impl Event {
             | Event::CallCompleted { .. }
             | Event::CallsCompleted { .. }
             | Event::CallsDropped { .. }
+            | Event::CallsLost { .. }
             | Event::CallpointChanged { .. }
             | Event::FunctionRegistered { .. } => None,
             Event::Stopped(at) => Some(at.session),
@@ -289,7 +296,8 @@ impl Event {
             | Event::BreakpointBound(_)
             | Event::BreakpointUnbound { .. }
             | Event::TracepointHit(_)
-            | Event::CallsDropped { .. } => &[Topic::Timeline],
+            | Event::CallsDropped { .. }
+            | Event::CallsLost { .. } => &[Topic::Timeline],
             Event::CallPaused { .. } | Event::CallResumed { .. } | Event::CallLost { .. } => {
                 &[Topic::Status, Topic::Timeline, Topic::Paused, Topic::Callpoints]
             }
@@ -361,6 +369,9 @@ impl Event {
             Event::CallsDropped { process, calls } => {
                 format!("{process}: {calls} calls were not recorded, the app was too fast")
             }
+            Event::CallsLost { calls, why } => {
+                format!("{calls} recorded calls were lost: {why}")
+            }
             Event::CallpointChanged { function_name, change, by } => match function_name.as_str() {
                 "" => format!("{change}, by {by}"),
                 name => format!("{name}: {change}, by {by}"),
@@ -382,6 +393,7 @@ impl Event {
             | Event::BreakpointUnbound { why: text, .. }
             | Event::CallsCompleted { last: text, .. }
             | Event::CallsDropped { process: text, .. }
+            | Event::CallsLost { why: text, .. }
             | Event::FunctionRegistered { function_name: text } => text.len(),
             Event::CallPaused { pause_id, method_name, call_id, line, .. } => {
                 pause_id.len() + method_name.len() + call_id.len() + line.len()

@@ -9,6 +9,15 @@ use std::time::Duration;
 /// Bytes of a file of options; one comes with every repository that is opened, and no real one comes near.
 pub const CONFIG_BYTES: u64 = 64 * 1024;
 
+// stderr.
+
+/// Lines that wait for whoever reads stderr; more are dropped and counted.
+pub const STDERR_LINES: usize = 256;
+/// Bytes of one text there.
+pub const STDERR_TEXT: usize = 8 * 1024;
+/// How long the last lines have before the process ends without them.
+pub const STDERR_LAST: Duration = Duration::from_millis(200);
+
 // The log.
 
 /// Events kept in memory. A reader that falls further behind is told of the gap.
@@ -109,9 +118,14 @@ pub const SUBSCRIPTIONS: usize = 256;
 /// Clients at once, over all transports. Each may hold a notification task and queues; many HTTP clients
 /// leave without a word and stay until their session is idle for too long.
 pub const CLIENTS: usize = 1_024;
-/// A streamable HTTP session that nobody used for this long is closed. Agents think for a
-/// while between calls, and many do not survive a lost session, so it is long.
-pub const HTTP_SESSION_IDLE: Duration = Duration::from_secs(2 * 3600);
+/// A streamable HTTP session in which nobody has a request or a stream open for this long is closed. Agents think
+/// for a while between calls, and many do not survive a lost session, so it is longer than they think.
+pub const HTTP_SESSION_IDLE: Duration = Duration::from_secs(30 * 60);
+/// How often they are looked at.
+pub const HTTP_SESSIONS_LOOKED_AT: Duration = Duration::from_secs(60);
+/// Streamable HTTP sessions from which on the longest idle makes room for a new one: half of [`CLIENTS`], so
+/// that those who left without a word never keep others out.
+pub const HTTP_SESSIONS: usize = CLIENTS / 2;
 /// Clients that a status names one by one; the rest are counted.
 pub const STATUS_CLIENTS: usize = 20;
 /// Events taken from the log at once for one client's notifications.
@@ -144,6 +158,9 @@ pub const BODY_BYTES_READ: usize = BODY_BYTES + 1024 * 1024;
 pub const LINE_BYTES: usize = BODY_BYTES;
 /// Connections at once, over all listeners; past that, those without a request under way make room.
 pub const HTTP_CONNECTIONS: usize = 1_024;
+/// Requests under way at once of everybody but apps, whose calls must find a place: event streams, MCP, pages.
+/// As a share of the connections, in quarters.
+pub const HTTP_OTHERS_QUARTERS: usize = 3;
 /// Bytes of a connection's first request that tell which thread serves it.
 pub const FIRST_BYTES: usize = 16;
 /// Connections on their way to another thread.
@@ -159,6 +176,10 @@ pub const BODY_STALL: Duration = Duration::from_secs(30);
 pub const BODY_ROOM: Duration = Duration::from_secs(2);
 /// Ports tried after the wanted one when it is taken.
 pub const PORTS_TRIED: u16 = 100;
+/// Servers that a port file names.
+pub const PORT_LINES: usize = 64;
+/// How long one of them may take to accept: on this machine that is at once.
+pub const PORT_ANSWERS: Duration = Duration::from_millis(200);
 /// How often an idle event stream shows that it is alive.
 pub const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
@@ -207,6 +228,8 @@ pub const MAILBOX: usize = 64;
 pub const IN_A_ROW: usize = 16;
 /// Processes and workers of one session that may wait to be taken in.
 pub const TARGETS: usize = 64;
+/// Processes of one session whose state is known, those that are gone among them; only the oldest of those make room.
+pub const TARGETS_KNOWN: usize = 1_024;
 /// Processes of one session that are known by name, also after their end: a program may start thousands.
 pub const PROCESSES: usize = 4_096;
 /// How long a process may take to say what it is called.
@@ -247,6 +270,8 @@ pub const STOP_SHOWN: Duration = Duration::from_secs(2);
 pub const VALUES: Duration = Duration::from_secs(3);
 /// How long that takes to end once it was interrupted.
 pub const INTERRUPT: Duration = Duration::from_secs(2);
+/// How long what a killed guard left behind may take to end; killing is a matter of milliseconds.
+pub const ORPHANS_END: Duration = Duration::from_secs(4);
 /// How long the program's last output may take to arrive after its end.
 pub const DRAIN: Duration = Duration::from_millis(500);
 /// Bytes of what a runtime says about a stop, or of a reason, on the timeline.
@@ -269,6 +294,11 @@ pub const TRACE_VALUE: usize = 256;
 pub const TRACE_BATCH: usize = 128;
 /// Hits that come closer together than this go out together: a hit that comes alone is not kept back.
 pub const TRACE_EVERY: Duration = Duration::from_millis(2);
+/// Passes of a Node program after which what V8 compiled for them is collected: from there on they cost more with
+/// each.
+pub const TRACE_SWEEP: u32 = 5_000;
+/// The share of the time that this may take; where it takes more it is done half as often.
+pub const TRACE_SWEEP_SHARE: f64 = 0.1;
 /// Batches of one program that may be on their way to us; a faster program waits, and loses none.
 pub const TRACE_ROOM: usize = 8;
 /// How long a program that ends waits for each of these batches to leave it.
@@ -440,13 +470,22 @@ pub const LAST_CALLS: Duration = Duration::from_secs(5);
 pub const LIVENESS_EVERY: Duration = Duration::from_secs(1);
 /// How often old records are dropped.
 pub const PRUNE_EVERY: Duration = Duration::from_secs(10);
-/// What was recorded is written at the latest after this; a crash loses no more.
+/// What was recorded is written at the latest after this, or after the commit that is under way then. A crash
+/// loses that and what is being committed: as a rule 110 ms of calls, on a loaded machine, where a commit takes
+/// 100 ms and more, up to half a second (`docs/contract/calls.md`).
 /// At full speed the index of values is entered all over by each batch: in 40 ms it writes twice as much.
 pub const FLUSH_EVERY: Duration = Duration::from_millis(100);
 /// Bytes that make a batch at once.
 pub const BATCH_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes recorded and not yet written; past this, apps wait for the disk. As much may be on its way.
 pub const PENDING_BYTES: usize = 3 * 1024 * 1024;
+/// Bytes recorded that the store could not take, kept for when it can: seconds of a full disk at full speed,
+/// a minute of an ordinary app. Past this the oldest are lost, and counted.
+pub const KEPT_BACK_BYTES: usize = 8 * 1024 * 1024;
+/// How often a loss that goes on is told.
+pub const LOSS_TOLD: Duration = Duration::from_secs(1);
+/// Bytes that a change, an app or a moment weighs in what is pending, beside its texts.
+pub const ROW_WEIGHT: usize = 256;
 /// How long a reader waits for what was recorded before it.
 pub const SETTLE: Duration = Duration::from_secs(5);
 /// Values known without asking the store: about 150 bytes each.

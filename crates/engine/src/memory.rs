@@ -54,7 +54,7 @@ impl Memory {
         let opened = tokio::task::spawn_blocking(move || Store::open(&location)).await;
         let (store, trouble) = match opened {
             Ok(Ok(store)) => (Some(Arc::new(store) as Arc<dyn Tables>), None),
-            Ok(Err(error)) => (None, Some(error.to_string())),
+            Ok(Err(error)) => (None, Some(in_full(&error))),
             Err(error) => (None, Some(error.to_string())),
         };
         if let Some(trouble) = &trouble {
@@ -205,13 +205,25 @@ impl Memory {
         }
     }
 
-    pub fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    /// Why nothing is kept, or not at present.
+    pub fn trouble(&self) -> Option<String> {
+        let now = || self.store.as_ref()?.stats().trouble;
+        self.trouble.clone().or_else(now)
+    }
+
+    /// Whether the store could be opened at all.
+    pub fn is_open(&self) -> bool {
+        self.store.is_some()
     }
 
     fn rows(&self) -> MutexGuard<'_, BTreeMap<BreakpointId, kept::BreakpointKey>> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn in_full(error: &StoreError) -> String {
+    let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
 }
 
 fn asked(row: &kept::KeptBreakpoint) -> Option<Asked> {

@@ -2,7 +2,12 @@
 //! process tree when it is told to, or when we die in whatever way.
 //!
 //! The guard is transparent: the program has our pipes for stdin, stdout and stderr, and the guard ends
-//! as the program ended, with the same code or by the same signal.
+//! as the program ended, with the same code or by the same signal. One that is killed takes its program
+//! with it, and what that leaves is ended from here.
+
+mod orphans;
+pub mod report;
+mod tree;
 
 use std::{
     collections::BTreeMap,
@@ -17,6 +22,10 @@ use tokio::{
     process::{Child, ChildStdin, Command},
 };
 
+use self::{
+    orphans::Standing,
+    report::{Report, Said},
+};
 use crate::failure::{Code, Failure};
 
 /// What this process was given that lets its bearer in here. Nothing that we start has it from us: a program under a
@@ -45,6 +54,8 @@ pub struct Spec {
 /// A program under way. Dropping it ends the tree.
 pub struct Program {
     guard: Child,
+    standing: Standing,
+    report: Report,
     role: Role,
     pub pipes: Pipes,
 }
@@ -77,6 +88,8 @@ pub enum Exit {
     Signal(i32),
     /// Its end was seen, its status was not.
     Unknown,
+    /// Its guard was killed by this signal, and the program ended with it.
+    Unguarded(i32),
     /// We only attached to it, and let it go: it runs on.
     Left,
     /// We only attached to it, and its debugger went away: it runs on.
@@ -103,8 +116,12 @@ impl Program {
 
     fn begin(guard: &Path, spec: &Spec, role: Role) -> Result<Program, Failure> {
         let mut command = command(guard);
-        let me = std::process::id().to_string();
-        command.args(["guard", "--parent", &me, "--"]).arg(&spec.program).args(&spec.args);
+        let (me, report) = (std::process::id().to_string(), Report::new());
+        command.args(["guard", "--parent", &me]);
+        if let Some(number) = report.number() {
+            command.args(["--report", &number.to_string()]);
+        }
+        command.arg("--").arg(&spec.program).args(&spec.args);
         command.current_dir(&spec.cwd);
         for (name, value) in &spec.env {
             match value {
@@ -113,8 +130,8 @@ impl Program {
             };
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A terminal's Ctrl-C is for us; we end the program in our own order.
-        command.process_group(0);
+        // A terminal's Ctrl-C is for us, we end the program in our own order: the guard leaves our session.
+        orphans::adopt();
         let mut guard = command.spawn().map_err(|error| {
             Failure::new(
                 Code::LaunchFailed,
@@ -127,7 +144,8 @@ impl Program {
             stderr: guard.stderr.take().map(|pipe| Box::new(pipe) as Box<_>),
             debugger: None,
         };
-        Ok(Program { guard, role, pipes })
+        let standing = Standing::new(guard.id());
+        Ok(Program { guard, standing, report, role, pipes })
     }
 
     /// The process below which all of it is; none once it has ended.
@@ -137,7 +155,20 @@ impl Program {
 
     /// Waits for the end.
     pub async fn wait(&mut self) -> Exit {
-        self.guard.wait().await.map_or(Exit::Unknown, Exit::from)
+        let guard = self.guard.wait().await.map_or(Exit::Unknown, Exit::from);
+        self.standing.fell();
+        let Exit::Signal(signal) = guard else { return guard };
+        let program = match self.report.read() {
+            Said::Ended(program) if program == guard => return program,
+            // Its program was gone, and what that had left was being ended.
+            Said::Ended(program) => program,
+            Said::Begun => Exit::Unguarded(signal),
+            Said::Nothing => guard,
+        };
+        if !orphans::end().await {
+            tracing::warn!("a guard was killed, and what was below it does not end");
+        }
+        program
     }
 
     /// What a program that ended at once wrote to stderr.
@@ -191,6 +222,9 @@ impl std::fmt::Display for Exit {
             Exit::Code(code) => write!(f, "exit code {code}"),
             Exit::Signal(signal) => write!(f, "signal {signal}{}", signal_name(*signal)),
             Exit::Unknown => f.write_str("an unknown exit code"),
+            Exit::Unguarded(signal) => {
+                write!(f, "its guard, which was killed by signal {signal}{}", signal_name(*signal))
+            }
             Exit::Left => f.write_str("the program left running"),
             Exit::Lost => f.write_str("its debugger gone, the program still running"),
         }

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 pub(crate) use self::name::is_beginning;
 use self::recorder::Recorder;
+pub use self::recorder::Unkept;
 pub use self::{
     name::NoValue,
     object::{Inspected, Looked},

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Command;
 
-use crate::cmd::COMMANDS;
+use crate::{cmd::COMMANDS, out, stderr};
 
 const ABOUT: &str = "The debugger for AI agents and the people beside them";
 const LONG_ABOUT: &str = "\
@@ -14,12 +14,30 @@ An agent starts `holdpoint mcp`; a person starts `holdpoint serve` or looks at `
 
 /// Parses the arguments of this process and does as they say.
 pub(crate) fn run() -> anyhow::Result<ExitCode> {
-    let matches = command().get_matches();
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
+        Err(said) => return Ok(tell(&said)),
+    };
     let Some((name, given)) = matches.subcommand() else { return Ok(ExitCode::FAILURE) };
     match COMMANDS.iter().find(|command| command.name == name) {
         Some(command) => (command.run)(given),
         None => anyhow::bail!("no command `{name}`"),
     }
+}
+
+/// Help and the version are data; what is wrong with the arguments is for the person.
+fn tell(said: &clap::Error) -> ExitCode {
+    let text = said.render();
+    let plain = std::env::var_os("NO_COLOR").is_some_and(|it| !it.is_empty());
+    let shown = |is_terminal: bool| match is_terminal && !plain {
+        true => text.ansi().to_string(),
+        false => text.to_string(),
+    };
+    match said.use_stderr() {
+        true => stderr::line(shown(stderr::is_terminal()).trim_end()),
+        false => out::line(shown(out::is_terminal()).trim_end()),
+    }
+    ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(2))
 }
 
 fn command() -> Command {

@@ -16,22 +16,32 @@ mod http;
 mod key;
 mod mcp;
 mod out;
+mod panics;
 mod root;
 mod serve;
 mod servers;
+mod stderr;
 mod tool;
 mod tools;
 mod view;
 
 use std::process::ExitCode;
 
+/// What the system gives a program that panicked.
+const PANICKED: u8 = 101;
+
 fn main() -> ExitCode {
+    panics::watch();
     heap::give_back_large_buffers();
-    match cli::run() {
-        Ok(code) => code,
-        Err(error) => {
+    let code = match std::panic::catch_unwind(cli::run) {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => {
             out::error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
-    }
+        // Told by the hook.
+        Err(_panic) => ExitCode::from(PANICKED),
+    };
+    stderr::finish();
+    code
 }

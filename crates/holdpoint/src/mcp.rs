@@ -20,12 +20,10 @@ mod unread;
 
 use std::{
     borrow::Cow,
-    panic::AssertUnwindSafe,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Instant,
 };
 
-use futures::FutureExt as _;
 use holdpoint_engine::{
     budget,
     failure::{Blame, Code, Failure},
@@ -53,6 +51,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     app::{App, VERSION},
     clients::{Presence, Transport},
+    panics,
     root::{self, Root},
     tool::{self, Caller, Meta, Reply, Shape},
 };
@@ -469,7 +468,7 @@ impl ServerHandler for Handler {
 
 /// A panic outside a tool is answered too: measured with rmcp 3.8, the client would wait for ever.
 async fn guarded<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let done = AssertUnwindSafe(work).catch_unwind().await;
+    let done = panics::caught(work).await;
     done.unwrap_or_else(|_panic| Err(Failure::internal("the server panicked on this request")))
 }
 

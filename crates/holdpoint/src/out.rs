@@ -1,6 +1,11 @@
 //! Printing, in the commands that print. While MCP runs on stdio, nothing here is called but [`error`].
 
-use std::{fmt::Display, io::Write as _};
+use std::{
+    fmt::Display,
+    io::{IsTerminal as _, Write as _},
+};
+
+use crate::stderr;
 
 /// A line of data. A reader that went away (`holdpoint tools | head`) is not a failure.
 pub(crate) fn line(text: impl Display) {
@@ -11,8 +16,12 @@ pub(crate) fn line(text: impl Display) {
     }
 }
 
+/// Whether a person reads it.
+pub(crate) fn is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// A line for the person at the terminal.
 pub(crate) fn error(text: &str) {
-    // Where stderr is closed there is nobody to tell.
-    writeln!(std::io::stderr(), "error: {text}").unwrap_or_default();
+    stderr::line(&format!("error: {text}"));
 }

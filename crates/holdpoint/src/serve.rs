@@ -3,7 +3,7 @@
 //! Stopping is always the same, whatever asked for it: clients are told, transports close,
 //! the port file goes, and all within a deadline.
 
-use std::{io::IsTerminal as _, net::IpAddr, process::ExitCode, sync::Arc};
+use std::{net::IpAddr, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, bail};
 use holdpoint_engine::{event::Event, limits, secrets::Secrets};
@@ -22,6 +22,7 @@ use crate::{
     key::Key,
     mcp, out,
     servers::{self, Server, Starter},
+    stderr,
 };
 
 /// What MCP on stdin and stdout means for the process.
@@ -55,6 +56,7 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
         (false, Stdio::Off) => Starter::Person,
         (false, Stdio::Beside | Stdio::Leads) => Starter::Agent,
     };
+    keep_large_files_from_ending_us()?;
     let gate = gate(&app, &settings)?;
     runtime()?.block_on(serve(app, gate, settings, stdio, starter))
 }
@@ -88,6 +90,9 @@ async fn serve(
     stdio: Stdio,
     starter: Starter,
 ) -> anyhow::Result<ExitCode> {
+    if settings.db.is_some() {
+        open_store(&app).await?;
+    }
     // Before anything is promised: a signal from here on stops us in good order.
     let mut signals = Signals::new().context("cannot listen for signals")?;
     let listeners = match listen::bind(settings.host, settings.port).await {
@@ -128,6 +133,22 @@ async fn serve(
         // A second signal: what still runs is dropped, and the port file goes with it.
         () = hurried => Ok(ExitCode::from(130)),
     }
+}
+
+/// A database that somebody named must be that one. The usual one may fail: programs are debugged without it.
+async fn open_store(app: &App) -> anyhow::Result<()> {
+    let memory = app.engine.memory().await;
+    match memory.trouble().filter(|_| !memory.is_open()) {
+        Some(trouble) => bail!("--db: {trouble}"),
+        None => Ok(()),
+    }
+}
+
+/// Past a limit on the size of files the system would end us; a write that fails is the store's trouble alone.
+fn keep_large_files_from_ending_us() -> anyhow::Result<()> {
+    let seen = Arc::default();
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen).context("SIGXFSZ")?;
+    Ok(())
 }
 
 /// Where shells look for a server. One that `holdpoint tool` started says there that it is ready.
@@ -275,8 +296,8 @@ fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
     let filter: Targets =
         level.unwrap_or(usual).parse().context("--log-level is not a level or a filter")?;
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(|| stderr::Lines)
+        .with_ansi(stderr::is_terminal())
         .with_target(false);
     tracing_subscriber::registry().with(lines).with(filter).init();
     Ok(())

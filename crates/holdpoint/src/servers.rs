@@ -16,7 +16,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{app::VERSION, home};
+use crate::{app::VERSION, home, http::serving::port_file};
 
 /// The form of an entry. A newer server may write another one, which is then not ours to judge.
 const FORMAT: u32 = 1;
@@ -72,6 +72,11 @@ impl Server {
 
     pub(crate) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Whether anybody takes connections there.
+    pub(crate) fn answers(&self) -> bool {
+        port_file::answers(self.port)
     }
 
     /// An entry that cannot be written is no reason not to serve.

@@ -11,12 +11,8 @@ mod family;
 mod params;
 mod schema;
 
-use std::{
-    panic::AssertUnwindSafe,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use futures::FutureExt as _;
 use holdpoint_engine::{
     failure::{Code, Failure},
     limits,
@@ -33,7 +29,7 @@ pub(crate) use self::{
     params::{echo, nearest},
     schema::bare,
 };
-use crate::app::App;
+use crate::{app::App, panics};
 
 /// What a tool does to the world; becomes the MCP annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +153,7 @@ async fn enter(
     let shutdown = call.app.shutdown.clone();
     let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name(), promised);
-    let work = AssertUnwindSafe(entry.run(call, arguments)).catch_unwind();
+    let work = panics::caught(entry.run(call, arguments));
     let started = Instant::now();
     tokio::select! {
         // A finished answer is never thrown away for a deadline that passed in the same moment.
@@ -165,7 +161,9 @@ async fn enter(
         done = work => {
             let done = done.unwrap_or_else(|_panic| Err(panicked(entry.name())));
             let restored = app.engine.take_restored();
-            let done = done.map(|it| it.with_note(ignored).with_note(restored));
+            let trouble = store_note(entry, &app);
+            let done = done
+                .map(|it| it.with_note(ignored).with_note(restored).with_note(trouble));
             // Before it is cut: said otherwise it may be longer.
             let done = app.catalogue.mentions.retell(done);
             let done = answer::without_secrets(app.engine.secrets(), done);
@@ -181,6 +179,16 @@ async fn enter(
         () = tokio::time::sleep(deadline) => Err(timed_out(entry.name(), deadline)),
         () = alive => Err(Failure::internal("the progress reporter ended")),
     }
+}
+
+/// What the tools of these families show or set is kept in the store.
+const KEPT: &[&str] = &["breakpoint", "tracepoint", "timeline"];
+
+/// Whoever depends on the store hears when it cannot be written.
+fn store_note(entry: &Entry, app: &App) -> Option<String> {
+    let depends = KEPT.iter().any(|family| entry.is_in(family));
+    let trouble = depends.then(|| app.engine.store_trouble()).flatten()?;
+    Some(format!("nothing is kept now: {trouble}"))
 }
 
 /// What the boundary takes for the tool is declared here, for every tool that takes it: several clients

@@ -55,6 +55,20 @@ pub enum CallpointChange {
     DefaultBehavior(String),
 }
 
+impl CallpointChange {
+    /// Bytes of its texts.
+    pub fn bytes(&self) -> usize {
+        let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match self {
+            CallpointChange::Callpoint(it) => {
+                it.name.len() + it.before.len() + it.after.len() + of(&it.replacement)
+            }
+            CallpointChange::Removed(text) | CallpointChange::DefaultBehavior(text) => text.len(),
+            CallpointChange::Function(it) => it.name.len() + of(&it.signature) + of(&it.metadata),
+        }
+    }
+}
+
 /// What an earlier server left about functions.
 #[derive(Debug, Default)]
 pub struct Kept {

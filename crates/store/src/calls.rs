@@ -2,6 +2,8 @@
 //!
 //! What a search or an order needs is a column; the rest is the caller's, in `body`.
 
+use std::sync::Arc;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params, params_from_iter};
 
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     cid::Cid,
     error::{Refusal, StoreError},
     host::{AppKey, Host},
-    limits, rows,
+    limits, retention, rows,
     store::Store,
     values::{self, Folder},
 };
@@ -110,8 +112,9 @@ pub struct CallPage {
 }
 
 impl Store {
-    /// Writes a batch as one; answers when it is committed.
-    pub async fn record(&self, batch: Batch) -> Result<(), StoreError> {
+    /// Writes a batch as one; answers when it is committed, with how often values were dropped before it, by
+    /// whichever process.
+    pub async fn record(&self, batch: Arc<Batch>) -> Result<u64, StoreError> {
         let folder = self.folder.clone();
         self.write("record calls", move |connection| record(connection, &folder, &batch)).await
     }
@@ -234,7 +237,7 @@ impl Store {
     }
 }
 
-fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(), Refusal> {
+fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<u64, Refusal> {
     values::insert(connection, folder, batch)?;
     for change in &batch.changes {
         callpoints::apply(connection, change)?;
@@ -252,7 +255,7 @@ fn record(connection: &Connection, folder: &Folder, batch: &Batch) -> Result<(),
         let Batch { era, host, .. } = batch;
         take.execute(params![era, host, process, client_ref, at, call_id, name, role, place, cid])?;
     }
-    Ok(())
+    Ok(retention::drops(connection)?)
 }
 
 fn insert(connection: &Connection, batch: &Batch) -> rusqlite::Result<()> {

@@ -4,6 +4,8 @@
 
 use std::{io, path::PathBuf, time::Duration};
 
+use rusqlite::ErrorCode;
+
 use crate::limits;
 
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,10 @@ pub enum StoreError {
     /// SQLite refused, or the disk did. A failed write left nothing behind.
     #[error("the store failed at `{operation}`: {detail}")]
     Failed { operation: &'static str, detail: String },
+    /// The disk is full, cannot be written, or another process keeps the file. A failed write left nothing
+    /// behind; the same one may succeed later.
+    #[error("the store failed at `{operation}`: {detail}")]
+    Unwritable { operation: &'static str, detail: String },
     /// A bound on what is kept is reached.
     #[error("the store holds {most} {what} and takes no more")]
     Full { what: &'static str, most: i64 },
@@ -49,10 +55,39 @@ impl StoreError {
             }
             StoreError::Open { .. } => Some("the folder must be writable and on a local disk"),
             StoreError::Full { .. } => Some("remove some first"),
+            StoreError::Unwritable { .. } => {
+                Some("make room on the disk, or let this user write the database and its folder")
+            }
             StoreError::Behind { .. }
             | StoreError::Slow { .. }
             | StoreError::Failed { .. }
             | StoreError::Closed => None,
+        }
+    }
+
+    /// Whether the same write may succeed when the disk, or whoever holds the file, has changed.
+    pub fn may_pass(&self) -> bool {
+        matches!(self, StoreError::Unwritable { .. } | StoreError::Behind { .. })
+    }
+
+    /// Whether it is the store that is in trouble, not one of those who use it.
+    pub(crate) fn is_trouble(&self) -> bool {
+        !matches!(self, StoreError::Full { .. })
+    }
+
+    /// What SQLite says of one operation.
+    pub(crate) fn failed(operation: &'static str, error: &rusqlite::Error) -> StoreError {
+        let detail = error.to_string();
+        match error.sqlite_error_code() {
+            Some(
+                ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked,
+            ) => StoreError::Unwritable { operation, detail },
+            _ => StoreError::Failed { operation, detail },
         }
     }
 
@@ -73,7 +108,7 @@ pub(crate) enum Refusal {
 impl Refusal {
     pub(crate) fn of(self, operation: &'static str) -> StoreError {
         match self {
-            Refusal::Sql(error) => StoreError::Failed { operation, detail: error.to_string() },
+            Refusal::Sql(error) => StoreError::failed(operation, &error),
             Refusal::Full { what, most } => StoreError::Full { what, most },
         }
     }

@@ -72,7 +72,7 @@ impl Store {
         floor: impl Fn(i64),
     ) -> Result<Pruned, StoreError> {
         #[expect(clippy::cast_precision_loss, reason = "an age in seconds")]
-        let too_old = era(now - keep.age_s as f64) - 1;
+        let too_old = era(now - keep.age_s as f64).saturating_sub(1);
         let mut done = Pruned { era: i64::MIN, ..Pruned::default() };
         loop {
             let last = self.read("measure calls", move |connection| {
@@ -120,7 +120,25 @@ fn drop_step(connection: &Connection, last: i64) -> Result<Step, Refusal> {
             files.push(row.get(0)?);
         }
     }
+    drop(rows);
+    if values > 0 {
+        connection
+            .prepare_cached(
+                "INSERT INTO meta VALUES ('drops', '1')
+                 ON CONFLICT DO UPDATE SET value = CAST(value AS INTEGER) + 1",
+            )?
+            .execute([])?;
+    }
     Ok(Step { calls, values, snapshots, files })
+}
+
+/// How often values were dropped, by whichever process: what somebody knows to be kept may be gone then.
+pub(crate) fn drops(connection: &Connection) -> rusqlite::Result<u64> {
+    let found = connection
+        .prepare_cached("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'drops'")?
+        .query_row([], |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or_default())
 }
 
 fn drop_rows(connection: &Connection, table: &'static str, last: i64) -> rusqlite::Result<u64> {

@@ -34,7 +34,7 @@ struct File {
 }
 
 /// Counted since this store was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
     /// Writes committed.
     pub written: u64,
@@ -44,6 +44,8 @@ pub struct Stats {
     pub commits: u64,
     /// Commands that wait or work right now.
     pub queued: usize,
+    /// What the last write failed of, until one succeeds.
+    pub trouble: Option<String>,
     /// Bytes of the database and its log; none in memory.
     pub file_bytes: Option<u64>,
 }
@@ -90,6 +92,7 @@ impl Store {
             failed: counts.failed.load(Relaxed),
             commits: counts.commits.load(Relaxed),
             queued: self.writer.queued(),
+            trouble: counts.trouble(),
             file_bytes: self.path().map(bytes),
         }
     }

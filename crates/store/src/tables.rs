@@ -4,7 +4,7 @@
 //! The futures are boxed, so that a store is a value like any other; what is asked for once per call of an app
 //! is written in batches ([`Tables::record`]), not one by one.
 
-use std::{collections::HashMap, path::Path, pin::Pin};
+use std::{collections::HashMap, path::Path, pin::Pin, sync::Arc};
 
 use crate::{
     batch::Batch,
@@ -103,8 +103,9 @@ tables! {
     /// Newest first.
     fn repls(query: ReplQuery) -> Vec<ReplRow>;
 
-    /// Writes a batch as one; answers when it is committed.
-    fn record(batch: Batch) -> ();
+    /// Writes a batch as one; answers when it is committed, with how often values were dropped before it, by
+    /// whichever process.
+    fn record(batch: Arc<Batch>) -> u64;
     fn calls(query: CallQuery) -> CallPage;
     /// The newest record of that call.
     fn call(call_id: String) -> Option<CallRow>;

@@ -11,8 +11,8 @@ mod thread;
 use std::{
     io,
     sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{SyncSender, sync_channel},
     },
     thread::{Builder, JoinHandle},
@@ -46,6 +46,9 @@ pub(crate) struct Counts {
     pub(crate) written: AtomicU64,
     pub(crate) failed: AtomicU64,
     pub(crate) commits: AtomicU64,
+    /// What the last write failed of; none once one was committed.
+    trouble: Mutex<Option<String>>,
+    is_troubled: AtomicBool,
 }
 
 struct Queued {
@@ -83,6 +86,11 @@ impl Writer {
             // The thread counts what reaches it.
             Err(error @ (StoreError::Behind { .. } | StoreError::Closed)) => {
                 self.counts.fail(operation, &error);
+                Err(error)
+            }
+            // It may still be written.
+            Err(error @ StoreError::Slow { .. }) => {
+                self.counts.note(&error);
                 Err(error)
             }
             answer => answer,
@@ -152,7 +160,32 @@ impl Drop for Writer {
 impl Counts {
     fn fail(&self, operation: &'static str, error: &StoreError) {
         self.failed.fetch_add(1, Ordering::Relaxed);
+        self.note(error);
         tracing::warn!(operation, %error, "a write was lost");
+    }
+}
+
+impl Counts {
+    fn note(&self, error: &StoreError) {
+        if error.is_trouble() {
+            *self.lock() = Some(error.to_string());
+            self.is_troubled.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Something was committed.
+    fn well(&self) {
+        if self.is_troubled.swap(false, Ordering::Relaxed) {
+            *self.lock() = None;
+        }
+    }
+
+    pub(crate) fn trouble(&self) -> Option<String> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

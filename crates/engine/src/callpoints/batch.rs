@@ -138,12 +138,12 @@ impl Callpoints {
     async fn missing_of(&self, records: &[CallRecord]) -> Vec<String> {
         let mut open: HashSet<Cid> = HashSet::new();
         {
-            let mut live = self.live();
+            let live = self.live();
             let now = era(clock::now());
             for cid in
                 records.iter().flat_map(CallRecord::refs).filter_map(|it| Cid::parse(&it.cid))
             {
-                if live.recent.using(&cid, now).is_none() {
+                if !live.recent.is_fresh(&cid, now) {
                     open.insert(cid);
                 }
             }

@@ -30,10 +30,9 @@ impl Live {
         let now = era(clock::now());
         let mut kept = Vec::with_capacity(found.len());
         for Found { checked: Checked { cid, format, bytes }, shown } in found {
-            if let Some(known) = self.recent.using(&cid, now) {
-                if known.aged {
-                    bring.used.push(cid);
-                }
+            // One that was used in this era is there. An older one another process may have dropped: it goes
+            // along, and the store writes it if it is gone.
+            if let Some(known) = self.recent.using(&cid, now).filter(|known| !known.aged) {
                 kept.push((cid, known.short));
                 continue;
             }
@@ -81,14 +80,10 @@ impl Live {
         let Some(text) = call.site.stack.take().filter(|text| text.len() > 2) else { return };
         let cid = self.stacks.cid(&text);
         let now = era(clock::now());
-        match self.recent.using(&cid, now) {
-            Some(known) if known.aged => bring.used.push(cid),
-            Some(_) => {}
-            None => {
-                self.recent.add(&cid, now, "".into());
-                let data = text.into_bytes();
-                bring.values.push(NewValue { cid, format: "stack", pretty: None, data });
-            }
+        if self.recent.using(&cid, now).is_none_or(|known| known.aged) {
+            self.recent.add(&cid, now, "".into());
+            let data = text.into_bytes();
+            bring.values.push(NewValue { cid, format: "stack", pretty: None, data });
         }
         call.stack = Some(call.place(cid, "".into()));
     }

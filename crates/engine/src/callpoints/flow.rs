@@ -207,11 +207,11 @@ impl Callpoints {
         let carried =
             |cid: &String| start.items().any(|it| it.has_data() && it.cid.as_ref() == Some(cid));
         let mut unknown: Vec<String> = Vec::new();
-        let mut live = self.live();
+        let live = self.live();
         let now = era(clock::now());
         for item in start.items().filter(|item| !item.has_data()) {
             let Some(cid) = &item.cid else { continue };
-            let known = Cid::parse(cid).is_some_and(|cid| live.recent.using(&cid, now).is_some());
+            let known = Cid::parse(cid).is_some_and(|cid| live.recent.is_fresh(&cid, now));
             if !known && !unknown.contains(cid) && !carried(cid) {
                 unknown.push(cid.clone());
             }
@@ -229,10 +229,17 @@ impl Callpoints {
 
     /// Asks the store, and knows the values from then on.
     pub(super) async fn lookup(&self, cids: Vec<Cid>) -> Values {
-        let found = self.store.values(cids).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "values could not be looked up");
-            Values::new()
-        });
+        let mut found = self.find(cids.clone()).await;
+        let is_coming = |live: &Live, cid: &Cid| !found.contains_key(cid) && live.recent.has(cid);
+        let coming: Vec<Cid> = {
+            let live = self.live();
+            cids.into_iter().filter(|cid| is_coming(&live, cid)).collect()
+        };
+        if !coming.is_empty() {
+            // Brought a moment ago, or gone by another process.
+            self.recorder.settle().await;
+            found.extend(self.find(coming).await);
+        }
         let mut live = self.live();
         // Their era is not known here; the first use tells the store.
         let before = era(clock::now()) - 1;
@@ -241,6 +248,13 @@ impl Callpoints {
         }
         drop(live);
         found
+    }
+
+    async fn find(&self, cids: Vec<Cid>) -> Values {
+        self.store.values(cids).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "values could not be looked up");
+            Values::new()
+        })
     }
 
     pub fn complete(&self, complete: Complete) -> Soon<'_, Result<Option<PausedAfter>, Refused>> {

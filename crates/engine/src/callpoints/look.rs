@@ -3,11 +3,13 @@
 //! What is large is looked at aside. How a value is shown matters only if it is new, and is found out
 //! before anybody is kept waiting for the books.
 
+use holdpoint_store::era;
+
 use super::Callpoints;
 use crate::{
     aside::aside,
     calls::{
-        pretty,
+        clock, pretty,
         value::{BadItem, Checked, Item},
     },
     limits,
@@ -30,7 +32,9 @@ impl Callpoints {
     pub(super) fn show(&self, found: &mut [Found]) {
         let new: Vec<bool> = {
             let live = self.live();
-            found.iter().map(|it| it.shown.is_none() && !live.recent.has(&it.checked.cid)).collect()
+            let now = era(clock::now());
+            let is_new = |it: &Found| !live.recent.is_fresh(&it.checked.cid, now);
+            found.iter().map(|it| it.shown.is_none() && is_new(it)).collect()
         };
         for (found, _) in found.iter_mut().zip(new).filter(|(_, new)| *new) {
             found.shown = Some(pretty::of(found.checked.format, &found.checked.bytes));

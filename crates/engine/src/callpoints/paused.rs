@@ -232,8 +232,24 @@ impl Pauses {
         self.decided.insert(id.to_owned(), Decided { action, at: Instant::now(), fetched: false });
         if self.decided.len() > limits::DECIDED {
             self.decided.retain(|_, decided| decided.at.elapsed() < limits::DECIDED_KEPT);
+            self.drop_decided();
         }
         Some(pause)
+    }
+}
+
+impl Pauses {
+    /// Those that were fetched first, then the oldest: whoever asks late goes on as if nothing was decided.
+    fn drop_decided(&mut self) {
+        let too_many = self.decided.len().saturating_sub(limits::DECIDED);
+        let mut all: Vec<(bool, Instant, String)> =
+            self.decided.iter().map(|(id, it)| (!it.fetched, it.at, id.clone())).collect();
+        all.sort_unstable();
+        // Some more than needed: not to sort at each decision.
+        let some = too_many + limits::DECIDED / 8;
+        for (_, _, id) in all.into_iter().take(if too_many > 0 { some } else { 0 }) {
+            self.forget(&id);
+        }
     }
 }
 
@@ -407,4 +423,24 @@ fn looks_async(call: &Call, values: &Values) -> bool {
     let text =
         stack.and_then(|value| value.data.as_ref()).map(|data| String::from_utf8_lossy(data));
     text.is_some_and(|text| text.contains("/asyncio/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nobody fetches what was decided, and all of it is young.
+    #[test]
+    fn decisions_that_nobody_fetches_are_bounded() {
+        let mut pauses = Pauses::default();
+        for number in 0..=limits::DECIDED {
+            let fetched = number % 2 == 0;
+            let decided = Decided { action: Action::Continue, at: Instant::now(), fetched };
+            pauses.decided.insert(format!("p{number}"), decided);
+        }
+        pauses.drop_decided();
+        assert!(pauses.decided.len() < limits::DECIDED, "{}", pauses.decided.len());
+        assert!(pauses.is_decided("p1"), "one that was not fetched stays longer");
+        assert!(pauses.over.len() <= limits::RESUMED_KNOWN);
+    }
 }

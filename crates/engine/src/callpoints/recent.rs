@@ -35,9 +35,24 @@ pub(super) struct Recent {
 
 impl RecentValues {
     pub(super) fn has(&self, cid: &Cid) -> bool {
+        self.last_used(cid).is_some()
+    }
+
+    /// Whether it was used in this very era, so that nobody can have dropped it: what was used before may be
+    /// gone by another process, and the store is asked.
+    pub(super) fn is_fresh(&self, cid: &Cid, era: i64) -> bool {
+        self.last_used(cid).is_some_and(|used| used >= era)
+    }
+
+    fn last_used(&self, cid: &Cid) -> Option<i64> {
         let key = key(cid);
         let entry = self.young.get(&key).or_else(|| self.old.get(&key));
-        entry.is_some_and(|entry| entry.era > self.floor)
+        entry.map(|entry| entry.era).filter(|era| *era > self.floor)
+    }
+
+    /// Nothing is known, but for what is gone in any case.
+    pub(super) fn emptied(&self) -> RecentValues {
+        RecentValues { floor: self.floor, ..RecentValues::default() }
     }
 
     /// Finds a value and marks it as used in `era`.
@@ -113,5 +128,17 @@ mod tests {
         assert!(!recent.using(&cid(1), 2).unwrap().aged);
         recent.raise_floor(2);
         assert!(recent.using(&cid(1), 3).is_none());
+    }
+
+    /// Another process may have dropped what was used before: only what was used in this era is sure to be there.
+    #[test]
+    fn a_value_is_fresh_in_the_era_of_its_use() {
+        let mut known = RecentValues::default();
+        known.add(&cid(1), 1, "x".into());
+        assert!(known.is_fresh(&cid(1), 1) && !known.is_fresh(&cid(1), 2) && known.has(&cid(1)));
+        // Whoever only looks does not keep it from being told.
+        assert!(known.using(&cid(1), 2).unwrap().aged);
+        assert!(known.is_fresh(&cid(1), 2));
+        assert!(!known.emptied().has(&cid(1)));
     }
 }

@@ -27,6 +27,7 @@ pub enum EventKind {
     CallCompleted,
     CallsCompleted,
     CallsDropped,
+    CallsLost,
     CallpointChanged,
     FunctionRegistered,
 }
@@ -68,6 +69,7 @@ impl EventKind {
         EventKind::CallCompleted,
         EventKind::CallsCompleted,
         EventKind::CallsDropped,
+        EventKind::CallsLost,
         EventKind::CallpointChanged,
         EventKind::FunctionRegistered,
     ];
@@ -106,6 +108,7 @@ impl EventKind {
             EventKind::CallCompleted => "call_completed",
             EventKind::CallsCompleted => "calls_completed",
             EventKind::CallsDropped => "calls_dropped",
+            EventKind::CallsLost => "calls_lost",
             EventKind::CallpointChanged => "callpoint_changed",
             EventKind::FunctionRegistered => "function_registered",
         }
@@ -181,7 +184,7 @@ mod tests {
         ]
     }
 
-    fn calls() -> [Event; 8] {
+    fn calls() -> [Event; 9] {
         let text = || "t".to_owned();
         [
             Event::CallPaused {
@@ -202,6 +205,7 @@ mod tests {
             Event::CallCompleted { call_id: text(), method_name: text(), status: text() },
             Event::CallsCompleted { calls: 1, failed: 0, last: text() },
             Event::CallsDropped { process: text(), calls: 1 },
+            Event::CallsLost { calls: 1, why: text() },
             Event::CallpointChanged { function_name: text(), change: "added", by: Actor::App },
             Event::FunctionRegistered { function_name: text() },
         ]

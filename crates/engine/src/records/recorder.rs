@@ -1,11 +1,14 @@
 //! From calls to the store: what is recorded waits for a moment, and many records make one commit.
 //!
-//! Bounded in bytes: a recorder that is behind makes those wait who bring more. A batch that the
-//! store does not take is counted as lost and said so; the app goes on.
+//! Bounded in bytes: a recorder that is behind makes those wait who bring more. What the store cannot take
+//! now is kept back for a while ([`kept_back`]); what it never takes is counted as lost and told. The app
+//! goes on either way.
+
+mod kept_back;
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use holdpoint_store::{
@@ -13,10 +16,11 @@ use holdpoint_store::{
 };
 use tokio::{
     sync::{Notify, watch},
-    time::timeout,
+    time::{Instant, timeout},
 };
 
-use crate::{calls::clock, limits};
+use self::kept_back::{KeptBack, Taken};
+use crate::{calls::clock, limits, log::Log};
 
 pub(crate) struct Recorder {
     pending: Mutex<Pending>,
@@ -24,15 +28,19 @@ pub(crate) struct Recorder {
     wake: Notify,
     /// Somebody waits for what is pending.
     hurry: Notify,
-    /// How many things have been committed, or are lost.
+    /// How many things have been committed, are kept back, or are lost.
     settled: watch::Sender<u64>,
-    pub(crate) lost: AtomicU64,
+    kept_back: Mutex<KeptBack>,
+    /// How often something was lost: whoever knows what was brought before does not know it any more.
+    losses: AtomicU64,
 }
 
 #[derive(Default)]
 struct Pending {
     batch: Batch,
     bytes: usize,
+    /// When the first of them came.
+    since: Option<Instant>,
     /// How many things were ever brought.
     brought: u64,
 }
@@ -52,7 +60,15 @@ impl Bring {
     fn bytes(&self) -> usize {
         let values: usize = self.values.iter().map(|it| it.data.len() + 256).sum();
         let calls: usize = self.calls.iter().map(|it| it.body.len() + it.line.len() + 512).sum();
-        values + calls + (self.snapshots.len() + self.used.len()) * 256
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let apps: usize = self
+            .apps
+            .iter()
+            .map(|it| limits::ROW_WEIGHT + text(&it.page_url) + text(&it.about))
+            .sum();
+        let changes: usize = self.changes.iter().map(|it| limits::ROW_WEIGHT + it.bytes()).sum();
+        let rows = self.snapshots.len() + self.used.len();
+        values + calls + apps + changes + rows * limits::ROW_WEIGHT
     }
 
     fn is_empty(&self) -> bool {
@@ -65,9 +81,18 @@ impl Bring {
     }
 }
 
+/// Calls that apps were told are taken, and that are not in the store.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unkept {
+    /// Kept back, until the store can be written.
+    pub waiting: u64,
+    /// Gone.
+    pub lost: u64,
+}
+
 impl Recorder {
     /// Starts the task that writes; it ends with the recorder.
-    pub(crate) fn start(store: Arc<dyn Tables>) -> Arc<Recorder> {
+    pub(crate) fn start(store: Arc<dyn Tables>, log: Arc<Log>) -> Arc<Recorder> {
         let mut batch = Batch::default();
         batch.host = Host::here();
         let recorder = Arc::new(Recorder {
@@ -75,13 +100,14 @@ impl Recorder {
             wake: Notify::new(),
             hurry: Notify::new(),
             settled: watch::Sender::new(0),
-            lost: AtomicU64::new(0),
+            kept_back: Mutex::default(),
+            losses: AtomicU64::new(0),
         });
         let weak = Arc::downgrade(&recorder);
         // Ends when the recorder is dropped, at the latest after a tick.
         tokio::spawn(async move {
             while let Some(recorder) = weak.upgrade() {
-                recorder.turn(&*store).await;
+                recorder.turn(&*store, &log).await;
             }
         });
         recorder
@@ -109,6 +135,9 @@ impl Recorder {
         pending.batch.apps.extend(bring.apps);
         pending.batch.changes.extend(bring.changes);
         let (first, full) = (pending.bytes == bytes, pending.bytes > limits::BATCH_BYTES);
+        if first {
+            pending.since = Some(Instant::now());
+        }
         drop(pending);
         if first {
             self.wake.notify_one();
@@ -121,6 +150,15 @@ impl Recorder {
     /// Whether more is pending than should be.
     pub(crate) fn is_behind(&self) -> bool {
         self.pending().bytes > limits::PENDING_BYTES
+    }
+
+    /// Changes with everything that is lost.
+    pub(crate) fn losses(&self) -> u64 {
+        self.losses.load(Relaxed)
+    }
+
+    pub(crate) fn unkept(&self) -> Unkept {
+        self.kept_back().unkept()
     }
 
     /// Waits while more is pending than should be.
@@ -146,32 +184,87 @@ impl Recorder {
     }
 
     /// Waits a moment for more, then writes what is pending.
-    async fn turn(&self, store: &dyn Tables) {
+    async fn turn(&self, store: &dyn Tables, log: &Log) {
         tokio::select! {
             () = self.wake.notified() => {}
-            // Looks whether the recorder is still wanted.
-            () = tokio::time::sleep(limits::STILL_WANTED) => return,
+            // Looks whether the recorder is still wanted, and the store to be written again.
+            () = tokio::time::sleep(limits::STILL_WANTED) => {
+                self.again(store).await;
+                return self.tell(log);
+            }
         }
+        // From when it came: the commit before may have taken as long.
+        let due = self.pending().since.map(|since| since + limits::FLUSH_EVERY);
         tokio::select! {
-            () = tokio::time::sleep(limits::FLUSH_EVERY) => {}
+            () = tokio::time::sleep_until(due.unwrap_or_else(Instant::now)) => {}
             () = self.hurry.notified() => {}
         }
-        let (mut batch, brought) = {
+        let (mut batch, bytes, brought) = {
             let mut pending = self.pending();
-            pending.bytes = 0;
+            let bytes = std::mem::take(&mut pending.bytes);
             let next = pending.batch.next();
-            (std::mem::replace(&mut pending.batch, next), pending.brought)
+            (std::mem::replace(&mut pending.batch, next), bytes, pending.brought)
         };
         batch.era = era(clock::now());
-        let calls = batch.calls_len();
-        if let Err(error) = store.record(batch).await {
-            self.lost.fetch_add(u64::try_from(calls).unwrap_or(u64::MAX), Ordering::Relaxed);
-            tracing::warn!(%error, calls, "recorded calls were lost");
+        let taken = Taken { batch: Arc::new(batch), bytes };
+        // In the order in which it was brought.
+        let written = match self.again(store).await {
+            true => store.record(Arc::clone(&taken.batch)).await,
+            false => return self.keep_back(taken, brought, log),
+        };
+        match written {
+            Ok(drops) => self.kept_back().dropped(drops),
+            Err(error) if error.may_pass() => self.kept_back().push(taken, error.to_string()),
+            Err(error) => self.kept_back().lose(&taken, error.to_string()),
         }
+        self.account();
         self.settled.send_replace(brought);
+        self.tell(log);
+    }
+
+    fn keep_back(&self, taken: Taken, brought: u64, log: &Log) {
+        self.kept_back().push_behind(taken);
+        self.account();
+        self.settled.send_replace(brought);
+        self.tell(log);
+    }
+
+    /// Writes what was kept back. Says whether nothing is left of it.
+    async fn again(&self, store: &dyn Tables) -> bool {
+        loop {
+            let Some(oldest) = self.kept_back().oldest() else { return true };
+            match store.record(oldest).await {
+                Ok(drops) => {
+                    self.kept_back().written();
+                    self.kept_back().dropped(drops);
+                }
+                Err(error) if error.may_pass() => {
+                    self.kept_back().still(error.to_string());
+                    return false;
+                }
+                Err(error) => self.kept_back().give_up(error.to_string()),
+            }
+            self.account();
+        }
+    }
+
+    /// What was lost is not known to be kept any more.
+    fn account(&self) {
+        let losses = self.kept_back().losses();
+        self.losses.store(losses, Relaxed);
+    }
+
+    fn tell(&self, log: &Log) {
+        if let Some(event) = self.kept_back().told() {
+            log.append(event);
+        }
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_back(&self) -> MutexGuard<'_, KeptBack> {
+        self.kept_back.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::{
     ids::{BreakpointId, Epoch, TargetId, ThreadKey},
+    limits,
     nouns::{Signal, Status, Step, StopReason, Stopped},
 };
 
@@ -144,6 +145,8 @@ pub(super) struct State {
     status: Status,
     epoch: Epoch,
     targets: BTreeMap<TargetId, Target>,
+    /// Up to this one, a process that is not among them is gone: a program may start thousands.
+    forgotten: Option<TargetId>,
     /// What stands and was not reported yet, oldest first. Each gets its epoch when it is.
     waiting: VecDeque<Stop>,
     /// The stop that was reported and stands.
@@ -156,6 +159,7 @@ impl Default for State {
             status: Status::Starting,
             epoch: Epoch::default(),
             targets: BTreeMap::new(),
+            forgotten: None,
             waiting: VecDeque::new(),
             current: None,
         }
@@ -223,9 +227,8 @@ impl State {
     }
 
     fn stopped(&mut self, target: TargetId, stopped: Stopped) -> Vec<Output> {
-        let known = self.target(target);
         // What was looked into for a while may come late.
-        if known.life == Life::Gone || self.status == Status::Ended {
+        if self.is_gone(target) || self.status == Status::Ended {
             return Vec::new();
         }
         let Stopped { thread, reason, hits, text, all } = stopped;
@@ -317,7 +320,27 @@ impl State {
     fn leaves(&mut self, target: TargetId, life: Life) -> Vec<Output> {
         let known = self.target(target);
         (known.life, known.sent, known.put_by, known.beside) = (life, None, None, None);
-        self.forget(target, |_| true)
+        let out = self.forget(target, |_| true);
+        self.drop_gone();
+        out
+    }
+
+    fn is_gone(&self, target: TargetId) -> bool {
+        match self.targets.get(&target) {
+            Some(known) => known.life == Life::Gone,
+            None => self.forgotten.is_some_and(|last| target <= last),
+        }
+    }
+
+    /// The oldest that are gone need not be known one by one.
+    fn drop_gone(&mut self) {
+        while self.targets.len() > limits::TARGETS_KNOWN {
+            let is_old =
+                |(id, it): &(&TargetId, &Target)| **id != TargetId::MAIN && it.life == Life::Gone;
+            let Some(oldest) = self.targets.iter().find(is_old).map(|(id, _)| *id) else { return };
+            self.targets.remove(&oldest);
+            self.forgotten = self.forgotten.max(Some(oldest));
+        }
     }
 
     fn end(&mut self) -> Vec<Output> {

@@ -10,6 +10,7 @@ mod network;
 mod ourselves;
 mod port_owner;
 mod process;
+mod store;
 
 use std::{io::Write, process::ExitCode};
 
@@ -49,6 +50,7 @@ fn checks() -> Vec<Check> {
         check(false, ourselves::binary),
         check(true, ourselves::home_folder),
         check(false, network::running_server),
+        check(false, store::store),
         check(true, network::port),
         check(false, network::ipv6_loopback),
     ];

@@ -7,10 +7,14 @@
 mod tree;
 
 use std::{
-    ffi::OsString, os::unix::process::ExitStatusExt as _, process::ExitCode, time::Duration,
+    ffi::OsString,
+    os::unix::process::ExitStatusExt as _,
+    process::{ExitCode, ExitStatus},
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail};
+use holdpoint_engine::process::report::Writer;
 use rustix::process::{Pid, Signal};
 use tokio::{
     process::Command,
@@ -30,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Guard {
     #[arg(long)]
     parent: i32,
+    /// The parent's number of what is written down for it
+    #[arg(long)]
+    report: Option<i32>,
     #[arg(last = true)]
     command: Vec<OsString>,
 }
@@ -38,15 +45,16 @@ impl super::Command for Guard {
     const NAME: &'static str = "guard";
 
     fn run(self, _: Config) -> anyhow::Result<ExitCode> {
-        run(&self.command, self.parent)
+        let report = Writer::open(self.parent, self.report);
+        run(&self.command, self.parent, report)
     }
 }
 
-fn run(command: &[OsString], parent: i32) -> anyhow::Result<ExitCode> {
+fn run(command: &[OsString], parent: i32, mut report: Writer) -> anyhow::Result<ExitCode> {
     let [program, args @ ..] = command else { bail!("guard: no program") };
     adopt(parent)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let status = runtime.block_on(watch(program, args))?;
+    let status = runtime.block_on(watch(program, args, &mut report))?;
     match (status.code(), status.signal()) {
         (Some(code), _) => Ok(ExitCode::from(u8::try_from(code).unwrap_or(1))),
         (None, Some(signal)) => {
@@ -70,6 +78,8 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
             .context("guard: parent's death")?;
     }
+    // A session of our own: no terminal's signals, and what is below us is known by it.
+    rustix::process::setsid().context("guard: a session")?;
     // It may have died before we asked to be told.
     let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
     if now != parent {
@@ -78,14 +88,17 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn watch(program: &OsString, args: &[OsString]) -> anyhow::Result<std::process::ExitStatus> {
+async fn watch(
+    program: &OsString,
+    args: &[OsString],
+    report: &mut Writer,
+) -> anyhow::Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
-    let mut child = Command::new(program)
-        .args(args)
-        .process_group(0)
-        .kill_on_drop(true)
-        .spawn()
-        .with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
+    let mut command = Command::new(program);
+    command.args(args).process_group(0).kill_on_drop(true);
+    ends_with_us(&mut command);
+    let mut child =
+        command.spawn().with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let ended = tokio::select! {
         status = child.wait() => Some(status?),
@@ -94,15 +107,44 @@ async fn watch(program: &OsString, args: &[OsString]) -> anyhow::Result<std::pro
     let gone = kill_tree(group);
     match ended {
         Some(status) => {
+            report.ended(status.into());
             gone.await;
             Ok(status)
         }
         None => {
             let (status, ()) = tokio::join!(child.wait(), gone);
-            Ok(status?)
+            let status = status?;
+            report.ended(status.into());
+            Ok(status)
         }
     }
 }
+
+/// Whoever kills us kills the program: it must not run on with nobody over it. What it started in turn is
+/// ended by our own parent.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "only the program itself can ask for it, between its fork and its start"
+)]
+fn ends_with_us(command: &mut Command) {
+    let guard = rustix::process::getpid();
+    let ask = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        // We may have died before it asked.
+        match rustix::process::getppid() == Some(guard) {
+            true => Ok(()),
+            false => Err(std::io::ErrorKind::NotConnected.into()),
+        }
+    };
+    // SAFETY: two system calls, which neither allocate nor take a lock.
+    unsafe {
+        command.pre_exec(ask);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ends_with_us(_: &mut Command) {}
 
 /// Kills the program's group and, on Linux, everything that descends from us, until nothing is left.
 async fn kill_tree(group: Option<Pid>) {

@@ -109,8 +109,9 @@ async fn work(path: &Path, what: What) -> anyhow::Result<()> {
         What::Prune { days, megabytes } => {
             let usual = Retention::default();
             let keep = Retention {
-                age_s: days.map_or(usual.age_s, |days| days * 24 * 3600),
-                bytes: megabytes.map_or(usual.bytes, |megabytes| megabytes * 1_000_000),
+                age_s: days.map_or(usual.age_s, |days| days.saturating_mul(24 * 3600)),
+                bytes: megabytes
+                    .map_or(usual.bytes, |megabytes| megabytes.saturating_mul(1_000_000)),
             };
             let now = jiff::Timestamp::now().as_second() as f64;
             let done = store.prune(keep, now, &|_| {}).await?;

@@ -6,14 +6,16 @@ pub(crate) mod door;
 pub(crate) mod lanes;
 pub(crate) mod listen;
 pub(crate) mod port_file;
+pub(crate) mod stall;
 
 pub(crate) mod pages;
 pub(crate) mod users;
 
+mod caught;
 mod gate;
 mod places;
 
-use axum::{Router, middleware};
+use axum::Router;
 use holdpoint_engine::limits;
 use tower_http::limit::RequestBodyLimitLayer;
 
@@ -26,9 +28,7 @@ use crate::{
 
 /// What the gate let in.
 fn router(app: App, gate: &Gate, with_sse: bool) -> Router {
-    let mut transports = Router::new().route_service("/mcp", mcp::http::service(&app)).route_layer(
-        middleware::from_fn_with_state(mcp::http::Open::default(), mcp::http::lenient),
-    );
+    let mut transports = mcp::http::router(&app);
     if with_sse {
         transports = transports.merge(sse::router(app.clone()));
     }

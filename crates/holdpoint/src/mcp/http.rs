@@ -1,5 +1,7 @@
 //! MCP over streamable HTTP at `/mcp`: sessions for the older revisions, none for 2026-07-28.
 
+mod held;
+
 use std::{
     borrow::Cow,
     collections::HashSet,
@@ -8,15 +10,15 @@ use std::{
 };
 
 use axum::{
-    Json,
-    body::{Body, to_bytes},
+    Json, Router,
+    body::{Body, HttpBody as _, to_bytes},
     extract::{Request, State},
     http::{
         HeaderValue, Method, StatusCode,
         header::{CONTENT_LENGTH, CONTENT_TYPE},
         request::Parts,
     },
-    middleware::Next,
+    middleware::{self, Next},
     response::{IntoResponse as _, Response},
 };
 use futures::{StreamExt as _, stream};
@@ -29,13 +31,17 @@ use rmcp::{
 };
 
 use super::{Handler, exact, unread};
-use crate::{app::App, clients::Transport};
+use crate::{app::App, clients::Transport, http::serving::stall::Stalled};
+
+use self::held::{Held, InHand};
 
 const JSON: &[u8] = b"application/json";
+const SESSION: &str = "mcp-session-id";
 /// Pieces of an answer that wait for each other: the beginning, the answer, and some news before it.
 const AT_ONCE: usize = 4;
 
-pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionManager> {
+/// Everything at `/mcp`.
+pub(crate) fn router(app: &App) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(limits::HTTP_SESSION_IDLE);
     let config = StreamableHttpServerConfig::default()
@@ -44,15 +50,31 @@ pub(crate) fn service(app: &App) -> StreamableHttpService<Handler, LocalSessionM
         .with_sse_keep_alive(Some(limits::KEEP_ALIVE_EVERY))
         .with_max_request_body_bytes(limits::BODY_BYTES)
         .with_cancellation_token(app.shutdown.child_token());
+    let stop = app.shutdown.clone();
     let app = app.clone();
     let make = move || Ok(Handler::new(app.clone(), Transport::Http));
-    StreamableHttpService::new(make, Arc::new(sessions), config)
+    let sessions = Arc::new(sessions);
+    let held = Held::new(Arc::clone(&sessions));
+    // Ended by the shutdown token.
+    tokio::spawn(held.clone().look_after(stop));
+    let service = StreamableHttpService::new(make, sessions, config);
+    let serving = Serving { open: Open::default(), held };
+    Router::new()
+        .route_service("/mcp", service)
+        .route_layer(middleware::from_fn_with_state(serving, lenient))
+}
+
+/// What is known of sessions beside the SDK.
+#[derive(Clone)]
+struct Serving {
+    open: Open,
+    held: Held,
 }
 
 /// The requests of sessions that have no answer yet: the SDK answers one of two with the same id, and leaves
 /// the other's connection open.
 #[derive(Clone, Default)]
-pub(crate) struct Open(Arc<Mutex<HashSet<(HeaderValue, RequestId)>>>);
+struct Open(Arc<Mutex<HashSet<(HeaderValue, RequestId)>>>);
 
 /// Lives as long as the answer is on its way.
 struct InUse {
@@ -84,28 +106,49 @@ impl Drop for InUse {
 /// It answers the end of a session with 202; the Python client takes only 200 and 204 for an end and warns
 /// its user otherwise. And the TypeScript client posts notifications of revision 2026-07-28 without the
 /// header `Mcp-Method`, which the revision demands of requests and leaves open for notifications.
-pub(crate) async fn lenient(State(open): State<Open>, request: Request, next: Next) -> Response {
-    if request.uri().path() != "/mcp" {
-        return next.run(request).await;
-    }
+async fn lenient(State(serving): State<Serving>, request: Request, next: Next) -> Response {
+    let session = request.headers().get(SESSION).cloned();
+    let in_hand = session.as_ref().and_then(|session| serving.held.hold(session));
     if request.method() == Method::POST {
-        return posted(&open, request, next).await;
+        if session.is_none() {
+            serving.held.make_room().await;
+        }
+        let response = posted(&serving.open, request, next).await;
+        if let (None, Some(begun)) = (session, response.headers().get(SESSION)) {
+            serving.held.enter(begun.clone());
+        }
+        return while_held(response, in_hand);
     }
     let is_end = request.method() == Method::DELETE;
     let mut response = next.run(request).await;
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
+        session.iter().for_each(|session| serving.held.leave(session));
     }
-    response
+    while_held(response, in_hand)
+}
+
+/// A stream keeps its session in use; other answers are there.
+fn while_held(response: Response, in_hand: Option<InHand>) -> Response {
+    if in_hand.is_none() || response.body().size_hint().exact().is_some() {
+        return response;
+    }
+    response.map(|body| {
+        Body::from_stream(body.into_data_stream().inspect(move |_| {
+            let _alive = &in_hand;
+        }))
+    })
 }
 
 async fn posted(open: &Open, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let Ok(bytes) = to_bytes(body, limits::BODY_BYTES).await else {
-        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
+    let bytes = match to_bytes(body, limits::BODY_BYTES).await {
+        Ok(bytes) => bytes,
+        Err(error) if Stalled::is_in(&error) => return StatusCode::REQUEST_TIMEOUT.into_response(),
+        Err(_) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
     };
     let head = unread::of(&bytes);
-    let session = parts.headers.get("mcp-session-id").cloned();
+    let session = parts.headers.get(SESSION).cloned();
     let in_use = match session.zip(head.request_id()) {
         None => None,
         Some(key) => match open.take(key) {

@@ -64,7 +64,8 @@ fn matters(event: &Event, reader: &str) -> bool {
         | Event::SessionEnded { .. }
         | Event::BreakpointUnbound { .. }
         | Event::CallPaused { .. }
-        | Event::CallsDropped { .. } => true,
+        | Event::CallsDropped { .. }
+        | Event::CallsLost { .. } => true,
         Event::ServerStarted { .. }
         | Event::ServerStopping { .. }
         | Event::ClientConnected { .. }
@@ -136,6 +137,9 @@ fn other(app: &App, event: &Event, answer: &str) -> Option<String> {
         }
         Event::CallsDropped { process, calls } => {
             Some(format!("{calls} calls of {process} were not recorded"))
+        }
+        Event::CallsLost { calls, why } => {
+            Some(format!("{calls} recorded calls were lost: {}", budget::cut(why, 120)))
         }
         _ => None,
     }

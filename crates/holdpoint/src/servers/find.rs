@@ -28,7 +28,9 @@ pub(crate) async fn find(
         let url = url.trim_end_matches('/').trim_end_matches("/mcp").to_owned();
         return Ok(Destination { url, folder: None, is_named: true });
     }
-    let running = running();
+    let mut running = running();
+    // One that was stopped, or hangs, is entered still.
+    running.retain(Server::answers);
     let known = choose(&running, here, &project(here)).cloned();
     let server = match (known, unentered(&running)) {
         (Some(server), _) => server,

@@ -158,11 +158,11 @@ fn pages_lead_to_the_next_across_a_run() {
 /// A server that debugs nothing touches no file, and one whose store cannot be opened debugs on.
 #[test]
 fn a_store_that_cannot_be_opened_fails_no_session() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("notes.txt");
-    std::fs::write(&file, "my notes\n".repeat(1_000)).unwrap();
     let python = debug::python(BIN, env!("CARGO_TARGET_TMPDIR"));
-    let mut debug = python.start_with(&["--log-level", "off", "--db", file.to_str().unwrap()]);
+    let mut debug = python.start_with(&["--log-level", "off"]);
+    // The usual one: a database that somebody names must be one.
+    let file = debug.home().join("holdpoint.db");
+    std::fs::write(&file, "my notes\n".repeat(1_000)).unwrap();
     let (_folder, program) = debug::program("print('hi')\nprint('there')\n");
     debug.launch(&program, json!({})).stands("entry", 1);
     debug.ok("timeline_query", json!({ "since": 0 })).has(&["session_started s1"]);

@@ -147,6 +147,7 @@ impl Thread {
             Ok(()) => {
                 self.unsynced = true;
                 self.counts.commits.fetch_add(1, Relaxed);
+                self.counts.well();
             }
             Err(error) => {
                 tracing::warn!(%error, lost = batch.len(), "a batch of writes was lost");
@@ -237,7 +238,9 @@ where
             // The batch was logged as a whole.
             (Err(error), _) => {
                 counts.failed.fetch_add(1, Relaxed);
-                Err(StoreError::Failed { operation, detail: error.to_string() })
+                let error = StoreError::failed(operation, error);
+                counts.note(&error);
+                Err(error)
             }
             (Ok(()), None) => Err(StoreError::Closed),
         };

@@ -52,7 +52,7 @@ async fn fill(store: &Store, eras: u64, size: usize) {
         batch.add_value(value(number, size));
         batch.add_value(value(u64::MAX, 10));
         batch.add_call(&call(number, at));
-        store.record(batch).await.unwrap();
+        store.record(batch.into()).await.unwrap();
     }
 }
 
@@ -138,7 +138,7 @@ async fn a_value_is_kept_once_however_often_it_comes() {
         for number in [1, 2, 1, 3, 2, 1] {
             batch.add_value(value(number, 10));
         }
-        store.record(batch).await.unwrap();
+        store.record(batch.into()).await.unwrap();
     }
     let kept = store.newest_values(10).await.unwrap();
     let cids: Vec<Cid> = kept.iter().map(|value| value.cid).collect();
@@ -160,10 +160,10 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
     };
     const TOO_LARGE: usize = 5_000_000;
     let (a, b, c, d) = tokio::join!(
-        store.record(batch(1, TOO_LARGE)),
-        store.record(batch(2, 10)),
-        store.record(batch(3, TOO_LARGE)),
-        store.record(batch(4, 10)),
+        store.record(batch(1, TOO_LARGE).into()),
+        store.record(batch(2, 10).into()),
+        store.record(batch(3, TOO_LARGE).into()),
+        store.record(batch(4, 10).into()),
     );
     assert_eq!([a.is_ok(), b.is_ok(), c.is_ok(), d.is_ok()], [false, true, false, true]);
     let kept = store.newest_values(10).await.unwrap();
@@ -190,7 +190,7 @@ async fn an_app_is_known_by_its_machine_too() {
     for seen in [app("one", 1.0), app("two", 2.0), app("one", 3.0)] {
         let mut batch = Batch::default();
         batch.apps.push(seen);
-        store.record(batch).await.unwrap();
+        store.record(batch.into()).await.unwrap();
     }
     let apps = store.apps(9).await.unwrap();
     let seen: Vec<_> = apps.iter().map(|(app, _)| (app.host.to_string(), app.seen_at)).collect();

@@ -123,7 +123,7 @@ async fn a_store_that_is_behind_says_so_and_recovers() {
     let took = began.elapsed();
     assert_eq!(reading.unwrap(), [], "a lock on writing does not stop reading");
     let behind = |it: &Result<_, _>| matches!(it, Err(StoreError::Behind { .. }));
-    let locked = |it: &Result<_, _>| matches!(it, Err(StoreError::Failed { .. }));
+    let locked = |it: &Result<_, _>| matches!(it, Err(StoreError::Unwritable { .. }));
     let counts = (
         writes.iter().filter(|it| behind(it)).count(),
         writes.iter().filter(|it| locked(it)).count(),

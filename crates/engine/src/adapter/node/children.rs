@@ -16,7 +16,7 @@ use tokio::{
 };
 
 use crate::{
-    adapter::write_once,
+    adapter::provided::{self, write_once},
     backend::cdp::{BOOT, BOOT_NAME},
     failure::{Code, Failure},
 };
@@ -41,11 +41,11 @@ pub(super) struct Child {
 impl Announcements {
     pub(super) fn open(home: &Path) -> Result<Announcements, Failure> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let folder = home.join("node");
-        let boot = folder.join(BOOT_NAME);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("{}-{number}.pipe", std::process::id()));
-        let opened = || {
+        let open = |home: &Path| {
+            let folder = home.join("node");
+            let boot = folder.join(BOOT_NAME);
+            let path = folder.join(format!("{}-{number}.pipe", std::process::id()));
             std::fs::create_dir_all(&folder)?;
             write_once(&boot, BOOT)?;
             if path.exists() {
@@ -56,15 +56,15 @@ impl Announcements {
             rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0)?;
             // Our own end for writing keeps the pipe from ending between two children.
             let file = std::fs::OpenOptions::new().read(true).write(true).open(&path)?;
-            Receiver::from_file(file)
+            let lines = BufReader::new(Receiver::from_file(file)?).lines();
+            Ok(Announcements { lines, path, boot })
         };
-        let receiver = opened().map_err(|error: std::io::Error| {
+        provided::below(home, open).map_err(|error| {
             Failure::new(
                 Code::LaunchFailed,
-                format!("cannot prepare `{}`: {error}", folder.display()),
+                format!("cannot prepare `{}`: {error}", home.join("node").display()),
             )
-        })?;
-        Ok(Announcements { lines: BufReader::new(receiver).lines(), path, boot })
+        })
     }
 
     /// What the program's environment needs, given the `NODE_OPTIONS` it has already.

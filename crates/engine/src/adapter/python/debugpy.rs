@@ -9,7 +9,10 @@ use std::{
 
 use super::interpreter::Interpreter;
 use crate::{
-    adapter::{Around, write_once},
+    adapter::{
+        Around,
+        provided::{self, write_once},
+    },
     failure::{Code, Failure},
     process::command,
 };
@@ -42,25 +45,31 @@ impl Debugger {
         if interpreter.facts.debugpy.as_deref().is_some_and(is_recent) {
             return Ok((Debugger::Own, None));
         }
-        let folder = folder(interpreter, &around.home);
-        let mut installed = None;
-        if !folder.join("debugpy").join("__main__.py").is_file() {
-            let begun = Instant::now();
-            install(interpreter, &folder, around).await?;
-            installed = Some(format!(
-                "debugpy {PINNED} was installed into {} for it, which took {:.1} s, this once",
-                folder.display(),
-                begun.elapsed().as_secs_f64()
-            ));
+        if let Some(found) = installed(interpreter, &around.home) {
+            return Ok((Debugger::Provided(found), None));
         }
-        Ok((Debugger::Provided(folder.join("debugpy")), installed))
+        let begun = Instant::now();
+        let home = provided::writable(&around.home);
+        let home = home.map_err(|error| failed(interpreter, &error.to_string()))?;
+        let folder = folder(interpreter, &home);
+        install(interpreter, &folder, around).await?;
+        let told = format!(
+            "debugpy {PINNED} was installed into {} for it, which took {:.1} s, this once",
+            folder.display(),
+            begun.elapsed().as_secs_f64()
+        );
+        Ok((Debugger::Provided(folder.join("debugpy")), Some(told)))
     }
 
     /// The script to run, and its first argument.
     pub(super) fn words(&self, home: &Path) -> Result<[OsString; 2], Failure> {
-        let boot = home.join("python").join(BOOT_NAME);
-        write_once(&boot, BOOT).map_err(|error| {
-            Failure::new(Code::LaunchFailed, format!("cannot write `{}`: {error}", boot.display()))
+        let bring = |home: &Path| {
+            let boot = home.join("python").join(BOOT_NAME);
+            write_once(&boot, BOOT).map(|()| boot)
+        };
+        let boot = provided::below(home, bring).map_err(|error| {
+            let text = format!("`{BOOT_NAME}` cannot be written to `{}`: {error}", home.display());
+            Failure::new(Code::LaunchFailed, text)
         })?;
         Ok(match self {
             Debugger::Own => [boot.into(), OsString::new()],
@@ -72,6 +81,14 @@ impl Debugger {
 fn is_recent(version: &str) -> bool {
     let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) >= OLDEST
+}
+
+/// Where it was installed before.
+fn installed(interpreter: &Interpreter, home: &Path) -> Option<PathBuf> {
+    let is_there = |folder: &PathBuf| folder.join("__main__.py").is_file();
+    let at = |home: &Path| folder(interpreter, home).join("debugpy");
+    let spare = || provided::spare().ok().map(|spare| at(&spare));
+    Some(at(home)).filter(is_there).or_else(|| spare().filter(is_there))
 }
 
 /// One per minor version: parts of it are compiled.

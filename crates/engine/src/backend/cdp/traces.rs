@@ -117,6 +117,8 @@ async fn install(cdp: &Cdp, context_id: Option<ContextId>) -> bool {
         "EVERY": milliseconds(limits::TRACE_EVERY),
         "BUDGET": milliseconds(limits::TRACE_EVALUATE),
         "HANGS": limits::TRACE_HANGS,
+        "SWEEP": limits::TRACE_SWEEP,
+        "SWEEP_SHARE": limits::TRACE_SWEEP_SHARE,
     });
     let expression = format!("{}({}, {limits})", HELPER.trim_end(), Value::from(BINDING));
     let command = Evaluate { expression, context_id, silent: true, ..Evaluate::default() };

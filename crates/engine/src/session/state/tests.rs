@@ -106,3 +106,17 @@ fn show(output: &Output) -> String {
         Output::Refuse(refusal) => format!("refuse {refusal:?}"),
     }
 }
+
+#[test]
+fn a_program_that_starts_thousands_is_not_remembered_one_by_one() {
+    let mut state = State::default();
+    state.step(parse("< p1 joins"));
+    for child in 2..5_000 {
+        state.step(parse(&format!("< p{child} joins")));
+        state.step(parse(&format!("< p{child} goes")));
+    }
+    assert!(state.targets.len() <= limits::TARGETS_KNOWN, "{}", state.targets.len());
+    // One of the first says late that it stopped: it is gone all the same.
+    assert!(state.step(parse("< p2 stops 1 breakpoint")).is_empty());
+    assert_eq!(*state.status(), Status::Running);
+}

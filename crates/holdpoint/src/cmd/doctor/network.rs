@@ -9,6 +9,7 @@ use super::port_owner::{self, Owner};
 use super::{Finding, Machine, Status};
 use crate::cmd::setup::file;
 use crate::cmd::setup::whereabouts::Platform;
+use crate::http::serving::port_file;
 
 /// A server on this machine accepts in microseconds, or it is stuck.
 const CONNECT_DEADLINE: Duration = Duration::from_millis(500);
@@ -36,14 +37,25 @@ enum Server {
 
 pub(super) fn running_server(machine: &Machine) -> Vec<Finding> {
     // Without a home there is no port file, and the home has its own check.
-    let Some(path) = port_file(machine) else { return Vec::new() };
+    let Some(path) = port_file_of(machine) else { return Vec::new() };
     vec![describe_server(find_server(machine, &path), &path, machine.whereabouts.platform)]
+}
+
+/// Where the server of this home listens.
+pub(super) fn running_port(machine: &Machine) -> Option<u16> {
+    match find_server(machine, &port_file_of(machine)?) {
+        Server::Running { port } => Some(port),
+        Server::NoPortFile
+        | Server::Unreadable { .. }
+        | Server::Silent { .. }
+        | Server::Foreign { .. } => None,
+    }
 }
 
 /// The port everyone expects, or at least any port, has to be free.
 pub(super) fn port(machine: &Machine) -> Vec<Finding> {
     let port = machine.port;
-    let ours = port_file(machine)
+    let ours = port_file_of(machine)
         .is_some_and(|path| find_server(machine, &path) == Server::Running { port });
     let finding = if ours {
         Finding::new(Status::Ok, format!("port {port}"), "is taken by the running Holdpoint server")
@@ -74,7 +86,7 @@ pub(super) fn ipv6_loopback(_machine: &Machine) -> Vec<Finding> {
     }]
 }
 
-fn port_file(machine: &Machine) -> Option<PathBuf> {
+fn port_file_of(machine: &Machine) -> Option<PathBuf> {
     machine.whereabouts.holdpoint_folder().ok().map(|folder| folder.join("port"))
 }
 
@@ -85,12 +97,12 @@ fn find_server(machine: &Machine, path: &Path) -> Server {
         // The hint speaks of something else than this report.
         Err(error) => return Server::Unreadable { why: first_line(&error.to_string()) },
     };
-    match text.trim().parse() {
-        Ok(0) | Err(_) => {
-            Server::Unreadable { why: format!("`{}` holds no port number", path.display()) }
-        }
-        Ok(port) if !answers(port) => Server::Silent { port },
-        Ok(port) => match port_owner::find(&machine.whereabouts, port) {
+    let named = port_file::all(&text);
+    let newest = named.iter().copied().find(|port| answers(*port)).or(named.first().copied());
+    match newest {
+        None => Server::Unreadable { why: format!("`{}` holds no port number", path.display()) },
+        Some(port) if !answers(port) => Server::Silent { port },
+        Some(port) => match port_owner::find(&machine.whereabouts, port) {
             Some(owner) if !is_ours(&owner, &machine.whereabouts.exe) => {
                 Server::Foreign { port, owner }
             }

@@ -4,7 +4,10 @@ use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::app::{App, VERSION};
+use crate::{
+    app::{App, VERSION},
+    tools::server::status::Store,
+};
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct Health {
@@ -14,6 +17,8 @@ pub(super) struct Health {
     uptime_s: u64,
     /// Programs that are being debugged.
     sessions: usize,
+    /// `open`, `closed`, `failing` or `failed`: whether what is to outlive this server is kept.
+    store: &'static str,
 }
 
 #[utoipa::path(get, path = "/healthz", responses(
@@ -22,5 +27,6 @@ pub(super) struct Health {
 pub(super) async fn healthz(State(app): State<App>) -> Json<Health> {
     let uptime_s = app.engine.uptime().as_secs();
     let sessions = app.engine.sessions.live();
-    Json(Health { ok: true, version: VERSION, pid: std::process::id(), uptime_s, sessions })
+    let store = Store::of(&app).state;
+    Json(Health { ok: true, version: VERSION, pid: std::process::id(), uptime_s, sessions, store })
 }

@@ -30,6 +30,8 @@ pub(crate) struct Places {
     taken: Mutex<Taken>,
     /// Somebody left, or has no request under way any more.
     freed: Notify,
+    /// Requests under way that are not about calls.
+    others: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -54,7 +56,12 @@ pub(crate) struct Place {
 
 impl Places {
     pub(crate) fn new() -> Arc<Places> {
-        Arc::new(Places { limit: limit(), taken: Mutex::default(), freed: Notify::new() })
+        Places::of(limit())
+    }
+
+    fn of(limit: usize) -> Arc<Places> {
+        let (taken, others) = (Mutex::default(), AtomicUsize::new(0));
+        Arc::new(Places { limit, taken, freed: Notify::new(), others })
     }
 
     /// A place, at once or within `wait`.
@@ -74,7 +81,7 @@ impl Places {
     fn look(self: &Arc<Self>) -> Option<Arc<Place>> {
         let mut taken = self.taken();
         if taken.all.len() >= self.limit {
-            let idle = taken.all.values().filter(|place| place.requests.load(Relaxed) == 0);
+            let idle = taken.all.values().filter(|place| place.is_idle());
             let longest = idle.min_by_key(|place| place.idle_since()).map(|place| place.number)?;
             taken.all.remove(&longest)?.close();
         }
@@ -125,6 +132,10 @@ impl Place {
         }
     }
 
+    pub(super) fn is_idle(&self) -> bool {
+        self.requests.load(Relaxed) == 0
+    }
+
     /// The connection is gone.
     pub(super) fn leave(&self) {
         self.places.taken().all.remove(&self.number);
@@ -142,13 +153,27 @@ impl Place {
 }
 
 /// A request under way, until its answer is made.
-pub(super) struct Busy(Arc<Place>);
+pub(super) struct Busy {
+    place: Arc<Place>,
+    is_other: bool,
+}
 
 impl Busy {
+    /// One about a call.
     pub(super) fn new(place: Arc<Place>) -> Busy {
         place.requests.fetch_add(1, Relaxed);
         place.head.store(0, Relaxed);
-        Busy(place)
+        Busy { place, is_other: false }
+    }
+
+    /// Any other. None where they have taken all that is not kept for the calls of apps.
+    pub(super) fn other(place: Arc<Place>) -> Option<Busy> {
+        let mut busy = Busy::new(place);
+        let places = &busy.place.places;
+        let most = places.limit * limits::HTTP_OTHERS_QUARTERS / 4;
+        busy.is_other = true;
+        // A moment too many is one that is refused.
+        (places.others.fetch_add(1, Relaxed) < most.max(1)).then_some(busy)
     }
 
     /// The answer is made, but for a stream, which is written while it is made.
@@ -162,9 +187,13 @@ impl Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        *self.0.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-        self.0.requests.fetch_sub(1, Relaxed);
-        self.0.places.freed.notify_waiters();
+        let place = &self.place;
+        *place.idle_since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        if self.is_other {
+            place.places.others.fetch_sub(1, Relaxed);
+        }
+        place.requests.fetch_sub(1, Relaxed);
+        place.places.freed.notify_waiters();
     }
 }
 
@@ -199,7 +228,7 @@ mod tests {
     use super::*;
 
     fn places(limit: usize) -> Arc<Places> {
-        Arc::new(Places { limit, taken: Mutex::default(), freed: Notify::new() })
+        Places::of(limit)
     }
 
     #[tokio::test]
@@ -225,6 +254,22 @@ mod tests {
         tokio::task::yield_now().await;
         drop(busy);
         assert!(next.await.unwrap().is_some() && first.closing.load(Relaxed));
+    }
+
+    #[tokio::test]
+    async fn others_leave_places_for_the_calls_of_apps() {
+        let places = places(8);
+        let enter = || async { places.enter(Duration::ZERO).await.unwrap() };
+        let mut others = Vec::new();
+        for _ in 0..6 {
+            others.push(Busy::other(enter().await).expect("a place"));
+        }
+        let next = enter().await;
+        assert!(Busy::other(Arc::clone(&next)).is_none());
+        let call = Busy::new(Arc::clone(&next));
+        assert!(!next.is_idle());
+        drop((call, others.pop()));
+        assert!(Busy::other(next).is_some());
     }
 
     #[tokio::test]

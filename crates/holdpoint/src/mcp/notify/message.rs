@@ -85,13 +85,8 @@ fn ours(record: &Record) -> Vec<Text> {
         }
         Event::Resumed { was, by, .. } => {
             let reason = if *was == Status::Starting { "started" } else { "resumed" };
-            vec![told(
-                STATE,
-                &StateParams {
-                    by: by.as_ref(),
-                    ..state_of(record, Some(*was), Status::Running, reason, None)
-                },
-            )]
+            let state = state_of(record, Some(*was), Status::Running, reason, None);
+            vec![told(STATE, &StateParams { by: by.as_ref(), ..state })]
         }
         Event::SessionEnded { was, exit, .. } => {
             vec![state(record, *was, Status::Ended, exit, None)]
@@ -129,6 +124,7 @@ fn ours(record: &Record) -> Vec<Text> {
         Event::CallsCompleted { .. } => vec![call("calls_completed", &record.to_json())],
         // These are on the timeline, and resources change with them.
         Event::CallsDropped { .. }
+        | Event::CallsLost { .. }
         | Event::CallpointChanged { .. }
         | Event::FunctionRegistered { .. }
         | Event::ServerStarted { .. }
@@ -288,7 +284,9 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         | Event::SessionEnded { .. }
         | Event::TracepointHit(_)
         | Event::CallPaused { .. } => Some(LoggingLevel::Info),
-        Event::CallLost { .. } | Event::CallsDropped { .. } => Some(LoggingLevel::Warning),
+        Event::CallLost { .. } | Event::CallsDropped { .. } | Event::CallsLost { .. } => {
+            Some(LoggingLevel::Warning)
+        }
         Event::CallResumed { .. } => Some(LoggingLevel::Debug),
         Event::SessionStarted { .. } | Event::Resumed { .. } => Some(LoggingLevel::Debug),
         Event::ServerStarted { .. }

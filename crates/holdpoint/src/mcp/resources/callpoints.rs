@@ -90,7 +90,7 @@ async fn status(app: &App) -> Result<Value, Failure> {
     let callpoints = app.engine.callpoints().await;
     let wanted = RecordQuery { limit: 1, ..RecordQuery::default() };
     let page = callpoints.records.page(wanted).await;
-    let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+    let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
     Ok(json!({
         "breakpoints": callpoints.callpoints().len(),
         "paused": callpoints.paused_count(),
@@ -103,7 +103,7 @@ async fn status(app: &App) -> Result<Value, Failure> {
 pub(in crate::mcp) async fn recent(app: &App, limit: usize) -> Result<Value, Failure> {
     let wanted = RecordQuery { limit, ..RecordQuery::default() };
     let page = app.engine.callpoints().await.records.page(wanted).await;
-    let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+    let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
     let budget = Some(Budget::tokens(limits::RESOURCE_TOKENS));
     let calls = page.calls.iter().map(call::record);
     let calls = calls.map(|it| short::call(&short::without(app.engine.secrets(), it)));

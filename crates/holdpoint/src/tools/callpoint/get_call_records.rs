@@ -62,7 +62,7 @@ impl Tool for GetCallRecords {
             ..RecordQuery::default()
         };
         let page = app.engine.callpoints().await.records.page(wanted).await;
-        let page = page.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        let page = page.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
         let budget = boundary.asked_budget;
         let calls = page.calls.iter().map(call::record);
         let calls = calls.map(|it| short::without(app.engine.secrets(), it));

@@ -42,7 +42,7 @@ impl Tool for InspectObject {
         let Params { cid, path, full } = params;
         let records = &app.engine.callpoints().await.records;
         let looked = records.inspect(&cid, path.as_deref().unwrap_or_default()).await;
-        let looked = looked.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        let looked = looked.map_err(|error| Failure::new(Code::StoreFailed, error.to_string()))?;
         match looked {
             Inspected::Found(looked) => {
                 let found = view::object(&looked);

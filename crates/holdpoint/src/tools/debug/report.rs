@@ -273,6 +273,7 @@ pub(crate) fn exit_json(exit: Exit) -> Value {
         Exit::Code(code) => json!({ "code": code }),
         Exit::Signal(signal) => json!({ "signal": signal }),
         Exit::Unknown => json!({}),
+        Exit::Unguarded(signal) => json!({ "guard_killed_by": signal }),
         Exit::Left => json!({ "detached": true }),
         Exit::Lost => json!({ "lost": true }),
     }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::App,
     http::serving::users::{self, Stranger},
+    panics, stderr,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
@@ -28,6 +29,10 @@ pub(crate) struct Report {
     clients: usize,
     client_list: Vec<ClientRow>,
     store: Store,
+    /// Parts of the server that failed; each ended only what it was doing.
+    panics: u64,
+    /// Lines of the log that could not be written.
+    log_lines_dropped: u64,
     http: Option<String>,
     /// Users of this machine who tried to connect and may not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -52,8 +57,8 @@ struct StrangerRow {
 }
 
 #[derive(Serialize)]
-struct Store {
-    state: &'static str,
+pub(crate) struct Store {
+    pub(crate) state: &'static str,
     /// The file, or why there is none.
     detail: String,
 }
@@ -93,6 +98,8 @@ impl Report {
             clients: live.len(),
             client_list: rows.collect(),
             store: Store::of(app),
+            panics: panics::count(),
+            log_lines_dropped: stderr::dropped(),
             http: app.base_url(),
             turned_away: app.turned_away.all().into_iter().map(StrangerRow::of).collect(),
             tools: app.catalogue.tools().count(),
@@ -121,6 +128,13 @@ impl Report {
             text += &format!("\n  and {} more", self.clients - self.client_list.len());
         }
         text += &format!("\nstore: {}, {}", self.store.state, self.store.detail);
+        if self.panics > 0 {
+            text += &format!("\npanics: {} (stderr says where; please report them)", self.panics);
+        }
+        if self.log_lines_dropped > 0 {
+            let lines = self.log_lines_dropped;
+            text += &format!("\n{lines} lines of the log were dropped: nobody reads stderr");
+        }
         for StrangerRow { user, uid, connections } in &self.turned_away {
             text += &format!(
                 "\nrefused: {connections} connections of user {user} (uid {uid}); a server started with \
@@ -140,17 +154,29 @@ impl StrangerRow {
 }
 
 impl Store {
-    fn of(app: &App) -> Store {
+    pub(crate) fn of(app: &App) -> Store {
         let Some(memory) = app.engine.opened() else {
             return Store {
                 state: "closed",
                 detail: "opened when a program is debugged or an app calls".to_owned(),
             };
         };
-        match (memory.trouble(), memory.path()) {
-            (Some(trouble), _) => Store { state: "failed", detail: trouble.to_owned() },
-            (None, Some(path)) => Store { state: "open", detail: path.display().to_string() },
-            (None, None) => Store { state: "open", detail: "in memory only".to_owned() },
-        }
+        let place = match memory.path() {
+            Some(path) => path.display().to_string(),
+            None => "in memory only".to_owned(),
+        };
+        let state = match (app.engine.store_trouble(), memory.is_open()) {
+            (Some(trouble), true) => {
+                return Store { state: "failing", detail: format!("{place}: {trouble}") };
+            }
+            (Some(trouble), false) => return Store { state: "failed", detail: trouble },
+            (None, _) => "open",
+        };
+        let lost = app.engine.opened_callpoints().map_or(0, |it| it.unkept().lost);
+        let lost = match lost {
+            0 => String::new(),
+            lost => format!(" ({lost} recorded calls were lost while it could not be written)"),
+        };
+        Store { state, detail: format!("{place}{lost}") }
     }
 }

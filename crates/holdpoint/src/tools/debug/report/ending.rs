@@ -22,6 +22,9 @@ pub(super) fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, 
     let how = match (exit, session.attach()) {
         (Exit::Left, _) => "Detached: the program runs on".to_owned(),
         (Exit::Lost, _) => "Its debugger is gone; the program runs on".to_owned(),
+        (Exit::Unguarded(_), _) => {
+            format!("The guard was killed; the program was ended with it (ended with {exit})")
+        }
         (Exit::Unknown, Some(attach)) => {
             let what = match attach.at {
                 At::Process(_) => "Program ended",
