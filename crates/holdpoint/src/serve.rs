@@ -40,12 +40,12 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
         // The end of the shell that started us is not ours. Who leads a group already has none above.
         rustix::process::setsid().map(drop).unwrap_or_default();
     }
-    start_logging(settings.log_level.as_deref(), stdio)?;
+    let secrets = Secrets::of_this_server(settings.secrets.clone());
+    start_logging(settings.log_level.as_deref(), stdio, &secrets)?;
     check_exposure(settings.host, settings.token.as_deref())?;
     home::close_to_others();
     let catalogue = Catalogue::ours(&settings.toolset)?;
     let Settings { tool_timeout, structured, .. } = settings;
-    let secrets = Secrets::of_this_server(settings.secrets.clone());
     let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref(), secrets);
     if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
@@ -287,7 +287,7 @@ fn check_exposure(host: IpAddr, token: Option<&str>) -> anyhow::Result<()> {
 }
 
 /// stderr only: stdout belongs to MCP, or to nobody.
-fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
+fn start_logging(level: Option<&str>, stdio: Stdio, secrets: &Secrets) -> anyhow::Result<()> {
     use tracing_subscriber::{
         filter::Targets, layer::SubscriberExt as _, util::SubscriberInitExt as _,
     };
@@ -295,8 +295,9 @@ fn start_logging(level: Option<&str>, stdio: Stdio) -> anyhow::Result<()> {
     let usual = if stdio == Stdio::Off { "warn,rmcp=off,holdpoint=info" } else { "warn,rmcp=off" };
     let filter: Targets =
         level.unwrap_or(usual).parse().context("--log-level is not a level or a filter")?;
+    let secrets = Arc::new(secrets.clone());
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(|| stderr::Lines)
+        .with_writer(move || stderr::Lines(Arc::clone(&secrets)))
         .with_ansi(stderr::is_terminal())
         .with_target(false);
     tracing_subscriber::registry().with(lines).with(filter).init();

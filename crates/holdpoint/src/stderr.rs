@@ -7,14 +7,14 @@
 use std::{
     io::{self, IsTerminal as _, Write},
     sync::{
-        OnceLock,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering::Relaxed},
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
 };
 
-use holdpoint_engine::{budget, limits};
+use holdpoint_engine::{budget, limits, secrets::Secrets};
 
 /// Started with the first line: most servers on stdio never write one.
 static LINES: OnceLock<Option<SyncSender<Said>>> = OnceLock::new();
@@ -95,12 +95,13 @@ fn put(text: &[u8]) -> io::Result<()> {
     io::stderr().write_all(text)
 }
 
-/// What the log writes to: always takes everything.
-pub(crate) struct Lines;
+/// What the log writes to: always takes everything, and shows no secret.
+pub(crate) struct Lines(pub(crate) Arc<Secrets>);
 
 impl Write for Lines {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        line(String::from_utf8_lossy(text).trim_end_matches('\n'));
+        let said = String::from_utf8_lossy(text);
+        line(&self.0.text(said.trim_end_matches('\n')));
         Ok(text.len())
     }
 

@@ -214,7 +214,7 @@ async fn a_call_is_known_by_its_machine_too() {
             place: None,
             cid: cid(number),
         });
-        store.record(batch).await.unwrap();
+        store.record(batch.into()).await.unwrap();
     }
     let app = |host: &str| AppKey { host: Host::named(host), process: "p".into() };
     for (host, expected) in [("one", vec!["c1", "c3"]), ("two", vec!["c2"]), ("three", vec![])] {
