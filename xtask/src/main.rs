@@ -16,6 +16,7 @@ mod pins;
 mod process;
 mod summary;
 mod test;
+mod torture;
 mod workspace;
 
 use std::process::ExitCode;
@@ -37,6 +38,7 @@ Commands:
   dist [URL]       make what is handed out: an .mcpb bundle, a registry's server.json
   fuzz TARGET      feed mutated inputs to a reader, as many as one likes
   mutants [CORE…]  break the pure cores on purpose, and see their tests fail
+  torture          seeded walks with kills at random points, checked against the truth
 
 `cargo xtask <COMMAND> --help` says more about each.
 ";
@@ -49,6 +51,7 @@ const COMMANDS: &[Command] = &[
     dist::COMMAND,
     fuzz::COMMAND,
     mutants::COMMAND,
+    torture::COMMAND,
 ];
 
 /// One subcommand; its arguments are what follows its name.

@@ -32,7 +32,7 @@ pub struct Secrets {
 
 /// A user's own rules.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct OwnRules {
     /// Everything is shown as it is.
     pub shown: bool,
     pub names: Vec<String>,
@@ -42,18 +42,18 @@ pub struct Own {
 impl Default for Secrets {
     /// The rules alone; the marks are of this server.
     fn default() -> Secrets {
-        Secrets::of_this_server(Own::default())
+        Secrets::of_this_server(OwnRules::default())
     }
 }
 
 impl Secrets {
     /// Another server makes other marks.
-    pub fn of_this_server(own: Own) -> Secrets {
+    pub fn of_this_server(own: OwnRules) -> Secrets {
         Secrets::new(own, uuid::Uuid::new_v4().into_bytes())
     }
 
     /// `key` makes the marks: without it nobody can try values until one has the same mark.
-    pub fn new(own: Own, key: [u8; 16]) -> Secrets {
+    pub fn new(own: OwnRules, key: [u8; 16]) -> Secrets {
         let words = |names: Vec<String>| names.iter().map(|it| name::joined(it)).collect();
         Secrets { shown: own.shown, names: words(own.names), plain: words(own.plain), key }
     }

@@ -13,7 +13,7 @@ mod options;
 use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, builder::BoolishValueParser, parser::ValueSource};
-use holdpoint_engine::secrets::Own;
+use holdpoint_engine::secrets::OwnRules;
 
 use self::files::Files;
 pub(crate) use self::options::OPTIONS;
@@ -39,7 +39,7 @@ pub(crate) struct Settings {
     pub(crate) token: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
     pub(crate) log_level: Option<String>,
-    pub(crate) secrets: Own,
+    pub(crate) secrets: OwnRules,
     pub(crate) url: Option<String>,
 }
 
@@ -210,7 +210,7 @@ impl Default for Settings {
             token: None,
             token_file: None,
             log_level: None,
-            secrets: Own::default(),
+            secrets: OwnRules::default(),
             url: None,
         };
         for option in OPTIONS {

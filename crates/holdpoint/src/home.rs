@@ -86,6 +86,18 @@ pub(crate) fn fresh(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(FILE).open(path)
 }
 
+/// A file that stays what it is, opened for this user alone and through no link.
+pub(crate) fn kept(path: &Path) -> io::Result<File> {
+    let no_link = nix::libc::O_NOFOLLOW;
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(FILE)
+        .custom_flags(no_link)
+        .open(path)
+}
+
 /// Whole or not at all: a reader never sees half of it. A link at its name is replaced, not followed.
 pub(crate) fn put(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {

@@ -297,7 +297,7 @@ fn start_logging(level: Option<&str>, stdio: Stdio, secrets: &Secrets) -> anyhow
         level.unwrap_or(usual).parse().context("--log-level is not a level or a filter")?;
     let secrets = Arc::new(secrets.clone());
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(move || stderr::Lines(Arc::clone(&secrets)))
+        .with_writer(move || stderr::LogLines(Arc::clone(&secrets)))
         .with_ansi(stderr::is_terminal())
         .with_target(false);
     tracing_subscriber::registry().with(lines).with(filter).init();

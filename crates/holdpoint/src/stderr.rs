@@ -33,7 +33,7 @@ pub(crate) fn line(text: &str) {
     say(Said::Text(text.into_bytes()));
 }
 
-/// Lines that nobody could be told.
+/// LogLines that nobody could be told.
 pub(crate) fn dropped() -> u64 {
     DROPPED.load(Relaxed)
 }
@@ -96,9 +96,9 @@ fn put(text: &[u8]) -> io::Result<()> {
 }
 
 /// What the log writes to: always takes everything, and shows no secret.
-pub(crate) struct Lines(pub(crate) Arc<Secrets>);
+pub(crate) struct LogLines(pub(crate) Arc<Secrets>);
 
-impl Write for Lines {
+impl Write for LogLines {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let said = String::from_utf8_lossy(text);
         line(&self.0.text(said.trim_end_matches('\n')));

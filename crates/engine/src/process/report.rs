@@ -66,14 +66,14 @@ pub(super) enum Said {
 }
 
 /// The side that writes: the guard's.
-pub struct Writer(Option<File>);
+pub struct ReportWriter(Option<File>);
 
-impl Writer {
+impl ReportWriter {
     /// The report `number` of our parent. Without it everything goes on; only a killed guard is not known as one.
-    pub fn open(parent: i32, number: Option<i32>) -> Writer {
+    pub fn open(parent: i32, number: Option<i32>) -> ReportWriter {
         let path = number.map(|number| format!("/proc/{parent}/fd/{number}"));
         let file = path.and_then(|path| OpenOptions::new().write(true).open(path).ok());
-        let mut writer = Writer(file);
+        let mut writer = ReportWriter(file);
         writer.put(&format!("{HERE}\n"));
         writer
     }
@@ -105,7 +105,7 @@ mod tests {
         let report = Report::new();
         assert_eq!(report.read(), Said::Nothing);
         let me = i32::try_from(std::process::id()).unwrap();
-        let mut writer = Writer::open(me, report.number());
+        let mut writer = ReportWriter::open(me, report.number());
         assert_eq!(report.read(), Said::Begun);
         writer.ended(Exit::Signal(9));
         assert_eq!(report.read(), Said::Ended(Exit::Signal(9)));

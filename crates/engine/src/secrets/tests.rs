@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 fn rules() -> Secrets {
-    Secrets::new(Own::default(), [7; 16])
+    Secrets::new(OwnRules::default(), [7; 16])
 }
 
 #[test]
@@ -47,7 +47,8 @@ fn the_same_value_has_the_same_mark_however_it_is_written() {
         assert_eq!(mark(text), first, "{text}");
     }
     assert_ne!(mark("password = 'hunter3'"), first);
-    let other = Secrets::new(Own::default(), [8; 16]).text("password = 'hunter2'").into_owned();
+    let other =
+        Secrets::new(OwnRules::default(), [8; 16]).text("password = 'hunter2'").into_owned();
     assert!(!other.contains(&first), "another key, another mark: {other}");
 }
 
@@ -100,12 +101,15 @@ fn json_is_walked_by_its_names() {
 
 #[test]
 fn a_user_has_rules_of_their_own() {
-    let own =
-        Own { shown: false, names: vec!["kennwort".to_owned()], plain: vec!["api_key".to_owned()] };
+    let own = OwnRules {
+        shown: false,
+        names: vec!["kennwort".to_owned()],
+        plain: vec!["api_key".to_owned()],
+    };
     let secrets = Secrets::new(own, [7; 16]);
     assert!(secrets.text("kennwort = 'hunter2'").contains("‹secret"));
     assert_eq!(secrets.text("apiKey = 'hunter2'"), "apiKey = 'hunter2'");
-    let shown = Secrets::new(Own { shown: true, ..Own::default() }, [7; 16]);
+    let shown = Secrets::new(OwnRules { shown: true, ..OwnRules::default() }, [7; 16]);
     assert_eq!(shown.text("password = 'hunter2'"), "password = 'hunter2'");
 }
 

@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::process::report::Writer;
+use holdpoint_engine::process::report::ReportWriter;
 use rustix::process::{Pid, Signal};
 use tokio::{
     process::Command,
@@ -45,12 +45,12 @@ impl super::Command for Guard {
     const NAME: &'static str = "guard";
 
     fn run(self, _: Config) -> anyhow::Result<ExitCode> {
-        let report = Writer::open(self.parent, self.report);
+        let report = ReportWriter::open(self.parent, self.report);
         run(&self.command, self.parent, report)
     }
 }
 
-fn run(command: &[OsString], parent: i32, mut report: Writer) -> anyhow::Result<ExitCode> {
+fn run(command: &[OsString], parent: i32, mut report: ReportWriter) -> anyhow::Result<ExitCode> {
     let [program, args @ ..] = command else { bail!("guard: no program") };
     adopt(parent)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -91,7 +91,7 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
 async fn watch(
     program: &OsString,
     args: &[OsString],
-    report: &mut Writer,
+    report: &mut ReportWriter,
 ) -> anyhow::Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut command = Command::new(program);

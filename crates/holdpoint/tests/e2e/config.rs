@@ -109,6 +109,9 @@ fn every_option_can_be_set_in_every_layer() {
         ("share_with_users", "true", "true"),
         ("token", "\"secret\"", "secret"),
         ("token_file", "\"/tmp/token\"", "/tmp/token"),
+        ("show_secrets", "true", "true"),
+        ("secret_name", "[\"kennwort\"]", "kennwort"),
+        ("plain_name", "[\"api_key\"]", "api_key"),
         ("log_level", "\"debug\"", "debug"),
         ("url", "\"http://127.0.0.1:9\"", "http://127.0.0.1:9"),
     ];
@@ -152,12 +155,12 @@ fn every_option_can_be_set_in_every_layer() {
 #[test]
 fn what_is_printed_can_be_read_again() {
     let place = Place::new().cloned("toolset = \"agent\"\nmcp_sse = true\n");
-    let (code, text, _) = place.run(&["config"], &[("HOLDPOINT_TOKEN", "secret")]);
+    let (code, text, _) = place.run(&["config"], &[("HOLDPOINT_TOKEN", "hunter2")]);
     assert_eq!(code, 0);
     let [mine, cloned, ..] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     assert!(mine.starts_with("# ") && mine.ends_with("home/config.toml: not there"), "{text}");
     assert!(cloned.ends_with("shop/.holdpoint/config.toml: read"), "{text}");
-    assert!(text.contains("# token is set") && !text.contains("secret"), "{text}");
+    assert!(text.contains("# token is set") && !text.contains("hunter2"), "{text}");
     let again = Place::new().mine(&text);
     let options = again.config(&[], &[]);
     assert_eq!(options["toolset"]["value"], json!(["agent"]));

@@ -74,6 +74,7 @@ mod stdio;
 mod store_faults;
 mod surface;
 mod timeline;
+mod torture;
 mod tracepoints;
 mod tracepoints_endless;
 mod tracepoints_programs;

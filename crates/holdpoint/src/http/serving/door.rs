@@ -28,7 +28,7 @@ use super::{
     places::{Busy, Place},
     router,
     stall::Awaited,
-    users::Caller,
+    users::OtherEnd,
 };
 use crate::{
     app::App,
@@ -65,7 +65,7 @@ impl Door {
 pub(super) struct Visitor {
     pub(super) door: Arc<Door>,
     pub(super) place: Arc<Place>,
-    pub(super) caller: Caller,
+    pub(super) caller: OtherEnd,
 }
 
 impl Service<hyper::Request<Incoming>> for Visitor {
@@ -204,7 +204,7 @@ mod tests {
         let routes = Router::new().route("/api/poll/{id}", axum::routing::get(fail));
         door.router.set(routes.fallback(fail)).unwrap();
         let place = Places::new().enter(std::time::Duration::ZERO).await.unwrap();
-        let caller = Caller { local: ([127, 0, 0, 1], 5174).into(), is_known: true };
+        let caller = OtherEnd { local: ([127, 0, 0, 1], 5174).into(), is_known: true };
         let visitor = Visitor { door, place: Arc::clone(&place), caller };
         for (path, status) in [("/api/poll/p1", 200), ("/api/paused", 500), ("/mcp", 500)] {
             let request = Request::builder().uri(path).header("host", "127.0.0.1:5174");

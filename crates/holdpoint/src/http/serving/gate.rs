@@ -40,7 +40,7 @@ use self::{
 };
 use super::{
     pages::Pages,
-    users::{Caller, Users},
+    users::{OtherEnd, Users},
 };
 use crate::key::{self, Key};
 
@@ -167,7 +167,7 @@ impl Gate {
 
     fn refusal(
         &self,
-        caller: &Caller,
+        caller: &OtherEnd,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
@@ -196,7 +196,7 @@ impl Gate {
     }
 
     /// What a request shows of secrets.
-    fn has(&self, caller: &Caller, headers: &HeaderMap) -> Has {
+    fn has(&self, caller: &OtherEnd, headers: &HeaderMap) -> Has {
         let said = match one(headers, &AUTHORIZATION) {
             Sent::Once(value) => value.strip_prefix("Bearer "),
             Sent::Never | Sent::Wrongly => None,
@@ -211,7 +211,7 @@ impl Gate {
     }
 
     /// What a request should have shown.
-    fn lacks(&self, caller: &Caller, route: Route, preflight: bool, has: Has) -> Option<Refusal> {
+    fn lacks(&self, caller: &OtherEnd, route: Route, preflight: bool, has: Has) -> Option<Refusal> {
         // Browsers ask before they show anything; the rest shows nothing that is anybody's.
         let is_open = preflight || matches!(route, Route::Client | Route::Proof | Route::Entrance);
         if is_open || has.token || has.cookie {
@@ -224,7 +224,7 @@ impl Gate {
     }
 
     /// The answer to a request that should not be here.
-    pub(super) fn refused(&self, caller: &Caller, request: &Request) -> Option<Response> {
+    pub(super) fn refused(&self, caller: &OtherEnd, request: &Request) -> Option<Response> {
         let (status, error) =
             self.refusal(caller, request.method(), request.uri(), request.headers())?;
         // Without the query, which may hold what is nobody's business.

@@ -20,7 +20,7 @@ use tokio::{
 
 use super::{
     places::{Place, Places},
-    users::{Caller, Users},
+    users::{OtherEnd, Users},
 };
 
 /// Binds `host` at `port` or the next free one. Loopback is bound for IPv4 and IPv6 alike,
@@ -81,7 +81,7 @@ pub(crate) struct Bounded {
 pub(super) struct Connection {
     stream: TcpStream,
     seat: Seat,
-    pub(super) caller: Caller,
+    pub(super) caller: OtherEnd,
 }
 
 /// A place, until it is left.
@@ -141,7 +141,7 @@ impl Connection {
 pub(super) struct Released {
     stream: std::net::TcpStream,
     seat: Seat,
-    caller: Caller,
+    caller: OtherEnd,
 }
 
 impl Bounded {

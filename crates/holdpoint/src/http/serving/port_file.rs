@@ -4,8 +4,7 @@
 //! found when another ends. With one server it is that server's port and nothing else, as it always was.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     net::{Ipv4Addr, SocketAddr, TcpStream},
     path::{Path, PathBuf},
 };
@@ -88,10 +87,10 @@ fn change(
 ) -> io::Result<()> {
     let path = &place.path;
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        home::make(folder)?;
     }
     // One at a time: another server may start or end in the same moment.
-    let turn = File::create(path.with_extension("lock"))?;
+    let turn = home::kept(&path.with_extension("lock"))?;
     turn.lock()?;
     let before = all(&fs::read_to_string(path).unwrap_or_default());
     let is_named = before.contains(&own);

@@ -27,7 +27,7 @@ pub(crate) struct Users {
 
 /// Where a request comes from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Caller {
+pub(crate) struct OtherEnd {
     /// Our end: how we were reached.
     pub(crate) local: SocketAddr,
     /// Whether the system said that it is somebody who may connect, or another machine, which the token is for.
@@ -60,10 +60,10 @@ impl Users {
         owners: &mut Owners,
         stream: &TcpStream,
         peer: SocketAddr,
-    ) -> Option<Caller> {
+    ) -> Option<OtherEnd> {
         // A connection without an end is gone.
         let local = stream.local_addr().ok()?;
-        let caller = |is_known| Some(Caller { local, is_known });
+        let caller = |is_known| Some(OtherEnd { local, is_known });
         if self.everybody || !is_loopback(local.ip()) {
             return caller(true);
         }

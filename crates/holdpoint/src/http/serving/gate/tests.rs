@@ -169,7 +169,7 @@ const ROWS: usize = 80;
 struct Row {
     expected: Option<u16>,
     has_token: bool,
-    caller: Caller,
+    caller: OtherEnd,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -215,7 +215,7 @@ fn read(row: &str, cookie: &str, key: &str) -> Row {
     Row {
         expected: expected.parse().ok(),
         has_token,
-        caller: Caller { local: local.parse().unwrap(), is_known: !is_unknown },
+        caller: OtherEnd { local: local.parse().unwrap(), is_known: !is_unknown },
         method: method.parse().unwrap(),
         uri: uri.parse().unwrap(),
         headers,
@@ -242,7 +242,7 @@ fn who_gets_in_by_host_origin_cookie_and_token() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-const HERE: Caller = Caller {
+const HERE: OtherEnd = OtherEnd {
     local: std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 5174),
     is_known: true,
 };

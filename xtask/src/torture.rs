@@ -1,0 +1,51 @@
+//! `cargo xtask torture`: the seeded walks of the end-to-end tests, as long as one likes.
+//!
+//! The same walk runs in every `cargo xtask test`, with a few rounds of fixed seeds.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::Command;
+use crate::process::{Show, run};
+use crate::workspace::Workspace;
+
+pub(crate) const COMMAND: Command = Command { name: "torture", help: HELP, run: torture };
+
+const HELP: &str = "\
+Walk over everything a client can do to programs, killing what is there at random points
+
+Usage: cargo xtask torture [--seed N] [--rounds K] [--minutes M]
+
+Each round has a seed of its own, the first one's plus its number: a failure prints it with the way that led
+there. What is said is checked against what the program wrote down, and against /proc.
+
+Options:
+  --seed N      the first round's seed, 1 unless told
+  --rounds K    how many, 500 unless told
+  --minutes M   no round begins after this
+";
+
+/// As long as anybody would wait.
+const LIMIT: Duration = Duration::from_secs(12 * 60 * 60);
+
+fn torture(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
+    let mut command = workspace.cargo(["test", "-p", "holdpoint", "--test", "e2e"]);
+    command.args(["--", "--nocapture", "torture::"]);
+    command.env("HOLDPOINT_TORTURE_ROUNDS", "500");
+    for option in arguments.chunks(2) {
+        let [name, value] = option else { bail!("`{}` needs a number", option.join(" ")) };
+        let variable = match name.as_str() {
+            "--seed" => "HOLDPOINT_TORTURE_SEED",
+            "--rounds" => "HOLDPOINT_TORTURE_ROUNDS",
+            "--minutes" => "HOLDPOINT_TORTURE_MINUTES",
+            _ => bail!("no option `{name}`\n{HELP}"),
+        };
+        let number: u64 =
+            value.parse().with_context(|| format!("`{name} {value}` is no number"))?;
+        command.env(variable, number.to_string());
+    }
+    let finished = run(&mut command, LIMIT, Show::All)?;
+    Ok(if finished.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
