@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test that cannot go on should stop where it stands"
 )]
@@ -68,6 +69,7 @@ mod secrets;
 mod security_table;
 mod shell;
 mod snapshots;
+mod soak;
 mod sse;
 mod stderr;
 mod stdio;
