@@ -42,6 +42,7 @@ mod doors;
 mod doors_pages;
 mod doors_ports;
 mod edited;
+mod fuzz;
 mod guard_killed;
 mod http;
 mod node_bad_input;
