@@ -3,7 +3,11 @@
 //!
 //! `cargo xtask torture` runs as many rounds as one likes; here are a few of fixed seeds.
 
+mod abuse;
+mod attacks;
 mod programs;
+mod seeded;
+mod store;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
