@@ -120,16 +120,54 @@ fn what_happens_costs_nothing_for_those_who_left() {
     };
     let alone = notes();
     for _ in 0..300 {
-        let session = initialize(port).header("mcp-session-id").expect("a session").to_owned();
-        let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        let begun = post(port, "/mcp", &begun.to_string())
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream")
-            .header("mcp-session-id", &session)
-            .send();
-        assert_eq!(begun.status, 202, "{}", begun.body);
+        begin(port);
     }
     let crowded = notes();
     // In hundredths of a second: with each of them told, more than ten seconds.
     assert!(crowded <= alone * 3 + 50, "{alone} before, {crowded} with those who left");
+}
+
+/// A session whose client says that it is ready, and nothing more.
+fn begin(port: u16) -> String {
+    let session = initialize(port).header("mcp-session-id").expect("a session").to_owned();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let ready = post(port, "/mcp", &ready.to_string())
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-session-id", &session)
+        .send();
+    assert_eq!(ready.status, 202, "{}", ready.body);
+    session
+}
+
+/// The first notification of that method on a stream of the session, which is opened for it.
+fn told(port: u16, session: &str, method: &str) -> serde_json::Value {
+    let mut stream = get(port, "/mcp")
+        .header("accept", "text/event-stream")
+        .header("mcp-session-id", session)
+        .stream();
+    loop {
+        let event = stream.next_data().expect("the stream goes on");
+        let message: serde_json::Value = serde_json::from_str(&event.data).unwrap_or_default();
+        if message["method"] == method {
+            return message["params"].clone();
+        }
+    }
+}
+
+#[test]
+fn who_listens_late_hears_what_happened_meanwhile() {
+    let (_server, port) = serve();
+    let mut client = Listener::http(port);
+    let session = begin(port);
+    client.tool("timeline_note", json!({ "text": "while nobody listened" }));
+    let note = told(port, &session, "notifications/timeline/note");
+    assert!(note.to_string().contains("while nobody listened"), "{note}");
+    // More than anybody would read: what is left out is named.
+    for number in 0..1_200 {
+        client.tool("timeline_note", json!({ "text": format!("note {number}") }));
+        client.forget();
+    }
+    let gap = told(port, &session, "notifications/timeline/gap");
+    assert!(gap["first"].as_u64() < gap["last"].as_u64(), "{gap}");
 }
