@@ -109,7 +109,9 @@ async fn serve(
         served.announce(&app);
     }
     let _entered = enter(&app, starter);
-    resident::let_go_of_the_start();
+    if stdio == Stdio::Off {
+        resident::let_go_of_the_start();
+    }
     let stdin_ended = served.serve_stdio(&app, stdio);
     let idle = async {
         match settings.end_idle {
