@@ -16,15 +16,16 @@ pub(crate) const COMMAND: Command = Command { name: "torture", help: HELP, run: 
 const HELP: &str = "\
 Walk over everything a client can do to programs, killing what is there at random points
 
-Usage: cargo xtask torture [--seed N] [--rounds K] [--minutes M]
+Usage: cargo xtask torture [--seed N] [--rounds K] [--minutes M] [--jobs J]
 
 Each round has a seed of its own, the first one's plus its number: a failure prints it with the way that led
-there. What is said is checked against what the program wrote down, and against /proc.
+there, and the others go on; the exit code is 1 then. What is said is checked against what the program wrote down, and against /proc.
 
 Options:
   --seed N      the first round's seed, 1 unless told
   --rounds K    how many, 500 unless told
   --minutes M   no round begins after this
+  --jobs J      rounds at once, 2 unless told: each waits a lot
 ";
 
 /// As long as anybody would wait.
@@ -39,6 +40,7 @@ fn torture(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         let variable = match name.as_str() {
             "--seed" => "HOLDPOINT_TORTURE_SEED",
             "--rounds" => "HOLDPOINT_TORTURE_ROUNDS",
+            "--jobs" => "HOLDPOINT_TORTURE_JOBS",
             "--minutes" => "HOLDPOINT_TORTURE_MINUTES",
             _ => bail!("no option `{name}`\n{HELP}"),
         };
