@@ -218,6 +218,8 @@ impl Model {
         let to: &[&str] = match (self.mark(from)?, action) {
             ("tick", "next" | "step_in") => &["call"],
             ("call", "next") => &["say"],
+            // A step out leads back to the line of the call, which is over then.
+            ("call", "step_in") if from.reason == "step" => &["inside", "say"],
             ("call", "step_in") => &["inside"],
             ("inside", "next" | "step_in") => &["back"],
             ("inside" | "back", _) => &["call", "say"],
