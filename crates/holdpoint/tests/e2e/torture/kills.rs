@@ -256,8 +256,8 @@ impl Walk<'_, '_> {
         }
         self.second = None;
         self.server.again(self.round)?;
-        self.remembers(died)?;
         (self.model.now, self.model.stands) = (Now::Running, None);
+        self.remembers(died)?;
         let said =
             self.server.client.call(self.round, "debug_restart", json!({ "timeout_s": 10 }))?;
         self.round.check(said.is_ok(), || said.text.clone())?;
