@@ -36,7 +36,7 @@ const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
 const FOLDER: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// What is walked where nobody says otherwise.
-const ROUNDS: u64 = 24;
+const ROUNDS: u64 = 20;
 const SEED: u64 = 1;
 const JOBS: u64 = 2;
 

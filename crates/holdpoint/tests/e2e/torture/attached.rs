@@ -77,9 +77,8 @@ fn leave(mut walk: Walk<'_, '_>, stray: &mut Stray) -> Result<(), Failed> {
         }
         3 => {
             round.kills(Victim::Client);
-            let Walk { server, model, kept, .. } = walk;
+            let Walk { server, model, .. } = walk;
             server.ends(round, false)?;
-            drop(kept);
             return goes_on_at(round, &model, stray);
         }
         _ => {

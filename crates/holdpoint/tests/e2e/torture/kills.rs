@@ -40,13 +40,15 @@ impl Walk<'_, '_> {
             self.timeline()?;
             return self.over();
         }
+        if self.model.program.has_child && self.round.chance(40) {
+            return self.child_dies();
+        }
         match self.round.pick(9) {
             0 | 1 => self.program_dies(),
             2 | 3 => self.server_dies(),
             4 => self.guard_dies(),
             5 => self.client_dies(),
             6 => self.connection_dies(),
-            7 if self.model.program.has_child => self.child_dies(),
             7 if self.second.is_some() => self.second_dies(),
             _ => {
                 self.stops()?;

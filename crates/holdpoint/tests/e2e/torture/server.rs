@@ -149,6 +149,15 @@ impl Server {
     }
 }
 
+/// After a round that failed, so that it disturbs no other.
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone, and its number somebody else's.
+        self.process.child().kill().unwrap_or_default();
+        self.started().iter().for_each(|it| kill(it.pid));
+    }
+}
+
 fn start(round: &Round<'_>, home: &Path, mark: &str) -> Result<(Process, Client), Failed> {
     let mut process = Process::start_at(BIN, &["mcp", "--port", "0"], home, |command| {
         command.env(MARK, mark).env_remove("VIRTUAL_ENV");
