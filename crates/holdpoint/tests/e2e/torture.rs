@@ -4,6 +4,7 @@
 //! `cargo xtask torture` runs as many rounds as one likes; here are a few of fixed seeds. A round that fails prints
 //! its seed and the way that led there, and the others go on.
 
+mod amid;
 mod app;
 mod attached;
 mod client;
