@@ -14,31 +14,53 @@ use crate::workspace::Workspace;
 pub(crate) const COMMAND: Command = Command { name: "fuzz", help: HELP, run: fuzz };
 
 const HELP: &str = "\
-Feed mutated inputs to a reader, in a release build
+Feed mutated inputs to whoever reads them, in a release build
 
 Usage: cargo xtask fuzz <TARGET> [--count N] [--seed N]
 
 Targets:
-  pickle   pickles, mutated and joined, read, shown and entered
+  pickle    pickles, mutated and joined, read, shown and entered
+  jsonrpc   lines on the stdin of a server
+  http      requests on every route of a server
+  dap       what a debug adapter says to a server that attached to it
+  cdp       what an inspector says to a server that attached to it
+
+A server must go on answering, within its memory, and nothing in it may panic.
 
 Options:
   --count N   how many; a million unless told
   --seed N    the first one's seed, 1 unless told; a failure prints the seed that failed
 ";
 
-/// The target's name, its package, and the test that feeds it.
-const TARGETS: &[(&str, &str, &str)] = &[("pickle", "holdpoint-pickle", "hostile")];
+/// What is fed, and by which test.
+struct Target {
+    name: &'static str,
+    package: &'static str,
+    test: &'static str,
+    filter: &'static str,
+}
+
+const TARGETS: &[Target] = &[
+    Target { name: "pickle", package: "holdpoint-pickle", test: "hostile", filter: "fuzz::" },
+    Target { name: "jsonrpc", filter: "fuzz::jsonrpc::", ..SERVER },
+    Target { name: "http", filter: "fuzz::http::", ..SERVER },
+    Target { name: "dap", filter: "fuzz::dap::", ..SERVER },
+    Target { name: "cdp", filter: "fuzz::cdp::", ..SERVER },
+];
+
+const SERVER: Target = Target { name: "", package: "holdpoint", test: "e2e", filter: "" };
 
 /// A cold build, and a hundred million inputs.
 const LIMIT: Duration = Duration::from_secs(4 * 60 * 60);
 
 fn fuzz(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     let Some((name, options)) = arguments.split_first() else { bail!("no target\n{HELP}") };
-    let target = TARGETS.iter().find(|(target, ..)| target == name);
-    let Some((_, package, test)) = target else { bail!("no target `{name}`\n{HELP}") };
+    let target = TARGETS.iter().find(|target| target.name == name);
+    let Some(target) = target else { bail!("no target `{name}`\n{HELP}") };
+    let Target { package, test, filter, .. } = target;
     let (count, seed) = parse(options)?;
     let mut command = workspace.cargo(["test", "--release", "-p", package, "--test", test]);
-    command.args(["--", "--nocapture", "fuzz::"]);
+    command.args(["--", "--nocapture", filter]);
     command.env("HOLDPOINT_FUZZ_COUNT", count.to_string());
     command.env("HOLDPOINT_FUZZ_SEED", seed.to_string());
     let finished = run(&mut command, LIMIT, Show::All)?;

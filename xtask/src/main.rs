@@ -14,6 +14,7 @@ mod install;
 mod mutants;
 mod pins;
 mod process;
+mod soak;
 mod summary;
 mod test;
 mod torture;
@@ -36,8 +37,9 @@ Commands:
   bench [NAME]     measure the binary that is handed out beside a minimal server
   docs [--check]   write the generated pages of docs/, or say which are stale
   dist [URL]       make what is handed out: an .mcpb bundle, a registry's server.json
-  fuzz TARGET      feed mutated inputs to a reader, as many as one likes
+  fuzz TARGET      feed mutated inputs to whoever reads them, as many as one likes
   mutants [CORE…]  break the pure cores on purpose, and see their tests fail
+  soak             one server under everything for an hour; what it holds must not grow
   torture          seeded walks with kills at random points, checked against the truth
 
 `cargo xtask <COMMAND> --help` says more about each.
@@ -51,6 +53,7 @@ const COMMANDS: &[Command] = &[
     dist::COMMAND,
     fuzz::COMMAND,
     mutants::COMMAND,
+    soak::COMMAND,
     torture::COMMAND,
 ];
 

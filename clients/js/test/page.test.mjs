@@ -118,3 +118,47 @@ test("a page of another server gets nothing but the routes of calls", async () =
   assert.equal(functions, 200);
   assert.deepEqual(new Set(Object.values(others)), new Set(["refused"]), JSON.stringify(value));
 });
+
+// Every route of the server's own list, as `[method, path]`.
+const routes = async () => {
+  const { paths } = await server.rest("GET", "/openapi.json");
+  const listed = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => [method.toUpperCase(), path.replace(/[{}]/g, "")]),
+  );
+  return [...listed, ["POST", "/mcp"], ["GET", "/mcp"], ["DELETE", "/mcp"]];
+};
+
+// What a page of nobody's origin reaches: answers that it can read, and what it can send without being asked first.
+const knocking = (all) => `
+  const url = ${JSON.stringify(server.url)};
+  const answered = [];
+  for (const [method, path] of ${JSON.stringify(all)}) {
+    const body = method === "GET" || method === "DELETE" ? undefined : '{"function_name":"stolen"}';
+    const json = body && { "Content-Type": "application/json" };
+    for (const options of [{ headers: json, credentials: "include" }, {}, { mode: "no-cors" }]) {
+      try {
+        const answer = await fetch(url + path, { method, body, ...options });
+        if (answer.type !== "opaque") answered.push([method, path, answer.status]);
+      } catch {
+        // Refused, which is all that it is to see.
+      }
+    }
+  }
+  return answered;`;
+
+test("a page of nobody's origin gets nothing from any route", async () => {
+  const all = await routes();
+  assert.ok(all.length > 40, String(all.length));
+  const source = JSON.stringify(`(async () => {${knocking(all)}})().then((it) => parent.postMessage(it, "*"))`);
+  const script = `
+    const frame = document.createElement("iframe");
+    frame.sandbox = "allow-scripts";
+    frame.srcdoc = "<script>" + ${source} + "</" + "script>";
+    const told = new Promise((done) => addEventListener("message", ({ data }) => done(data)));
+    document.body.append(frame);
+    return await told;`;
+  const { value, thrown } = await page.run(script);
+  assert.deepEqual(value, [], JSON.stringify(thrown ?? value));
+  const { breakpoints } = await server.rest("GET", "/api/breakpoints");
+  assert.ok(!JSON.stringify(breakpoints).includes("stolen"), JSON.stringify(breakpoints));
+});

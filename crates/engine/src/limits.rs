@@ -130,6 +130,9 @@ pub const HTTP_SESSIONS: usize = CLIENTS / 2;
 pub const STATUS_CLIENTS: usize = 20;
 /// Events taken from the log at once for one client's notifications.
 pub const NOTIFY_BATCH: usize = 128;
+/// Events that are told to a client of streamable HTTP that opens a stream after a while without one; those before are
+/// named as missed.
+pub const BACKLOG: u64 = 1_024;
 /// Events whose messages are kept for the other clients: those that keep up are within a batch or two.
 pub const WRITTEN: usize = 1_024;
 /// Events within [`BURST_WINDOW`] from which on a client is told in batches.

@@ -271,7 +271,7 @@ impl ServerHandler for Handler {
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.notifier.get_or_init(|| {
             let from = self.begins.take(&self.app);
-            let outlet = self.outlet.clone().unwrap_or(outlet::Outlet::Sdk(context.peer));
+            let outlet = self.outlet.clone().unwrap_or_else(|| outlet::Outlet::of(context));
             let pump = notify::pump(self.app.clone(), outlet, Arc::clone(&self.wishes), from);
             // Ended by the handler's drop, with the connection.
             tokio_util::task::AbortOnDropHandle::new(tokio::spawn(pump))

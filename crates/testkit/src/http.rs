@@ -106,6 +106,13 @@ impl<'a> Request<'a> {
         Ok(Response { status, headers, body })
     }
 
+    /// The head of the answer alone; a stream has no end to wait for.
+    pub fn try_head(self) -> io::Result<Response> {
+        let mut reader = BufReader::new(self.open("close")?);
+        let (status, headers) = head(&mut reader)?;
+        Ok(Response { status, headers, body: String::new() })
+    }
+
     /// Opens an event stream and reads its head.
     pub fn stream(self) -> Events {
         let mut reader = BufReader::new(self.open("keep-alive").expect("a connection"));

@@ -151,6 +151,12 @@ impl Listener {
         }
     }
 
+    /// Forgets all that came up to now.
+    pub fn forget(&mut self) {
+        self.heard.clear();
+        while self.messages.try_recv().is_ok() {}
+    }
+
     /// Goes without a word.
     pub fn leave(&mut self) {
         // Whoever reads the stream may be gone already.

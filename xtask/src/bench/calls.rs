@@ -27,6 +27,8 @@ pub(super) const CALLS: Bench = Bench {
 };
 
 const PAIRS_GOAL: Goal = Goal::AtLeastOfFloor { limit: 5_000.0, share: 0.5 };
+/// Looking for secrets costs less than one part in twenty.
+const SECRETS_GOAL: Goal = Goal::ShareOfFloor(0.95);
 const ASKED_GOAL: Goal = Goal::AtLeast(1_500.0);
 const FAST_GOAL: Goal = Goal::AtLeast(20_000.0);
 const RESUME_GOAL_MS: f64 = 3.0;
@@ -42,6 +44,7 @@ fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
     give_up_after(MEASURE_LIMIT)?;
     let bare = Listening::floor(&floor)?;
     let mut rows = pairs_rows(&ours, &bare)?;
+    rows.push(secrets_row(&ours, workspace)?);
     rows.extend(python_rows(&ours, &bare, workspace)?);
     rows.extend(kept_rows(&ours)?);
     Ok(rows)
@@ -60,6 +63,17 @@ fn pairs_rows(ours: &Server, bare: &Listening) -> Result<Vec<Row>> {
         rows.push(Row { what, unit: Unit::PerSecond, ours: rate, floor, goal: PAIRS_GOAL });
     }
     Ok(rows)
+}
+
+/// What looking for secrets costs: ours beside ours that shows them.
+fn secrets_row(ours: &Server, workspace: &Workspace) -> Result<Row> {
+    eprintln!("secrets hidden and shown …");
+    let arguments = &["serve", "--port", "0", "--show-secrets"];
+    let shown = Server::new(&workspace.optimised("holdpoint")?, arguments);
+    let (ours, shown) = (Listening::ours(ours)?, Listening::ours(&shown)?);
+    let (rate, floor) = pairs::both(&ours, &shown, 1)?;
+    let what = "start + complete, secrets hidden beside shown".to_owned();
+    Ok(Row { what, unit: Unit::PerSecond, ours: rate, floor, goal: SECRETS_GOAL })
 }
 
 fn python_rows(ours: &Server, bare: &Listening, workspace: &Workspace) -> Result<Vec<Row>> {

@@ -44,6 +44,8 @@ pub(super) enum Goal {
         limit: f64,
         share: f64,
     },
+    /// At least this share of the floor.
+    ShareOfFloor(f64),
     TimesFloor(f64),
     /// The floor's multiple and a little more, in the row's unit.
     NearFloor {
@@ -73,6 +75,7 @@ impl Row {
                 format!("≥ {}, ≥ {share} × floor", self.unit.show(limit)),
                 self.ours >= limit && self.ratio() >= share,
             ),
+            Goal::ShareOfFloor(share) => (format!("≥ {share} × floor"), self.ratio() >= share),
             Goal::TimesFloor(limit) => (format!("≤ {limit} × floor"), self.ratio() <= limit),
             Goal::NearFloor { times, plus } => self.near_floor(times, plus),
             Goal::NearFloorAtMost { times, plus, limit } => {

@@ -33,6 +33,7 @@ use rmcp::{
 use super::{Handler, exact, unread};
 use crate::{app::App, clients::Transport, http::serving::stall::Stalled};
 
+pub(super) use self::held::Listening;
 use self::held::{Held, InHand};
 
 const JSON: &[u8] = b"application/json";
@@ -106,9 +107,13 @@ impl Drop for InUse {
 /// It answers the end of a session with 202; the Python client takes only 200 and 204 for an end and warns
 /// its user otherwise. And the TypeScript client posts notifications of revision 2026-07-28 without the
 /// header `Mcp-Method`, which the revision demands of requests and leaves open for notifications.
-async fn lenient(State(serving): State<Serving>, request: Request, next: Next) -> Response {
+async fn lenient(State(serving): State<Serving>, mut request: Request, next: Next) -> Response {
     let session = request.headers().get(SESSION).cloned();
-    let in_hand = session.as_ref().and_then(|session| serving.held.hold(session));
+    let mut in_hand = session.as_ref().and_then(|session| serving.held.hold(session));
+    // For whoever begins to tell this session what happens.
+    if let Some(listening) = session.as_ref().and_then(|it| serving.held.listening(it)) {
+        request.extensions_mut().insert(listening);
+    }
     if request.method() == Method::POST {
         if session.is_none() {
             serving.held.make_room().await;
@@ -119,8 +124,11 @@ async fn lenient(State(serving): State<Serving>, request: Request, next: Next) -
         }
         return while_held(response, in_hand);
     }
-    let is_end = request.method() == Method::DELETE;
+    let (is_end, is_stream) = (request.method() == Method::DELETE, request.method() == Method::GET);
     let mut response = next.run(request).await;
+    if let (true, true, Some(stream)) = (is_stream, response.status().is_success(), &mut in_hand) {
+        stream.listens();
+    }
     if is_end && response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
         session.iter().for_each(|session| serving.held.leave(session));

@@ -84,12 +84,26 @@ impl Begins {
 }
 
 /// Sends what happens from now on, until the connection ends. Owned by the client's handler.
-pub(super) async fn pump(app: App, outlet: Outlet, wishes: Arc<Mutex<Wishes>>, from: Seq) {
-    let told = app.delivery.enter(from);
+///
+/// To a client of which nobody listens nothing is written, and nothing is promised: most clients of HTTP that are
+/// gone leave without a word. One who opens a stream later hears from there on where this stood still.
+pub(super) async fn pump(app: App, mut outlet: Outlet, wishes: Arc<Mutex<Wishes>>, from: Seq) {
+    let mut told = app.delivery.enter(from);
     let mut reader = app.engine.log.reader(from);
     let mut updates = Updates::default();
     let mut pace = Pace::default();
     loop {
+        if outlet.is_deaf() {
+            drop(told);
+            outlet.is_heard().await;
+            let (missed, from) = backlog(reader.place(), app.engine.log.head());
+            told = app.delivery.enter(from);
+            reader = app.engine.log.reader(from);
+            let messages: Vec<Arc<str>> = missed.into_iter().map(|text| text.json).collect();
+            if outlet.send(&messages).await.is_err() {
+                return;
+            }
+        }
         let reads = tokio::select! {
             reads = reader.batch(limits::NOTIFY_BATCH) => reads,
             () = updates.due() => Vec::new(),
@@ -109,6 +123,13 @@ pub(super) async fn pump(app: App, outlet: Outlet, wishes: Arc<Mutex<Wishes>>, f
         }
         pace.keep(reads.len()).await;
     }
+}
+
+/// Where one goes on who listens again, and what it is told of what is too much to tell.
+fn backlog(place: Seq, head: Seq) -> (Vec<message::Text>, Seq) {
+    let from = Seq(head.0.saturating_sub(limits::BACKLOG)).max(place);
+    let missed = if from > place { message::gap(Seq(place.0 + 1), from) } else { Vec::new() };
+    (missed, from)
 }
 
 /// What a client is sent, in order.

@@ -6,19 +6,23 @@
 
 use std::{io, sync::Arc};
 
+use axum::http::request::Parts;
 use futures::future::BoxFuture;
 use rmcp::{
     Peer, RoleServer,
     model::{CustomNotification, ServerNotification},
+    service::NotificationContext,
 };
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::http::Listening;
+
 #[derive(Clone)]
 pub(super) enum Outlet {
-    /// Streamable HTTP: the SDK's own.
-    Sdk(Peer<RoleServer>),
+    /// Streamable HTTP: the SDK's own, and whether anybody listens there.
+    Sdk(Peer<RoleServer>, Option<Listening>),
     /// Lines, many at a time.
     Lines(Arc<dyn Lines>),
     /// Server-sent events, one by one.
@@ -31,10 +35,29 @@ pub(super) trait Lines: Send + Sync {
 }
 
 impl Outlet {
+    /// The one of a client that came over streamable HTTP.
+    pub(super) fn of(context: NotificationContext<RoleServer>) -> Outlet {
+        let parts = context.extensions.get::<Parts>();
+        let listening = parts.and_then(|it| it.extensions.get::<Listening>()).cloned();
+        Outlet::Sdk(context.peer, listening)
+    }
+
+    /// Whether nobody would hear what is sent now.
+    pub(super) fn is_deaf(&self) -> bool {
+        matches!(self, Outlet::Sdk(_, Some(listening)) if !listening.is_there())
+    }
+
+    /// Returns when somebody would.
+    pub(super) async fn is_heard(&mut self) {
+        if let Outlet::Sdk(_, Some(listening)) = self {
+            listening.comes().await;
+        }
+    }
+
     /// Sends messages in this order. An error means that nobody is there any more.
     pub(super) async fn send(&self, messages: &[Arc<str>]) -> io::Result<()> {
         match self {
-            Outlet::Sdk(peer) => {
+            Outlet::Sdk(peer, _) => {
                 // One by one: it starts a task for each, and several at a time overtake each other.
                 for notification in messages.iter().filter_map(|json| notification(json)) {
                     peer.send_notification(notification).await.map_err(io::Error::other)?;

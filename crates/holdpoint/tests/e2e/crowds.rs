@@ -9,6 +9,7 @@ use std::{
 use holdpoint_testkit::{
     calls::Wire,
     http::{Events, Response, get, post},
+    listen::{Hears as _, Listener},
     process::Process,
     until,
 };
@@ -96,4 +97,39 @@ fn idle_event_streams_leave_the_places_of_apps() {
     let refused = crowd.iter().filter(|it| it.status == 503).count();
     assert!(refused > 0, "all were taken");
     until("a call", || wire.try_call("f", &[json!(1)], &json!(2)));
+}
+
+/// Processor time that a server has used.
+fn ticks(server: &Process) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.id())).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11..13].iter().map(|it| it.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn what_happens_costs_nothing_for_those_who_left() {
+    let (server, port) = serve();
+    let mut client = Listener::http(port);
+    let mut notes = || {
+        let before = ticks(&server);
+        for number in 0..300 {
+            client.tool("timeline_note", json!({ "text": format!("note {number}") }));
+        }
+        client.forget();
+        ticks(&server) - before
+    };
+    let alone = notes();
+    for _ in 0..300 {
+        let session = initialize(port).header("mcp-session-id").expect("a session").to_owned();
+        let begun = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let begun = post(port, "/mcp", &begun.to_string())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-session-id", &session)
+            .send();
+        assert_eq!(begun.status, 202, "{}", begun.body);
+    }
+    let crowded = notes();
+    // In hundredths of a second: with each of them told, more than ten seconds.
+    assert!(crowded <= alone * 3 + 50, "{alone} before, {crowded} with those who left");
 }

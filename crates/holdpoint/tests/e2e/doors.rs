@@ -1,7 +1,7 @@
 //! Who may come in: users of this machine, what they can read of ours, and whose server we talk to.
 
 use std::{
-    fs,
+    fs::{self, OpenOptions},
     io::{Read as _, Write as _},
     net::{IpAddr, Ipv6Addr, TcpStream},
     os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
@@ -10,7 +10,7 @@ use std::{
 
 use holdpoint_testkit::{
     http::{get, post, request},
-    process::{Process, run},
+    process::{Process, home, run},
     user::{NOBODY, Second},
 };
 use serde_json::{Value, json};
@@ -151,6 +151,32 @@ fn with_records(home: &Path) -> Process {
         kept.body.contains("\"f\"").then_some(())
     });
     process
+}
+
+/// Not by their modes alone: whatever is in the home while a program is debugged and calls are recorded.
+#[test]
+fn another_user_opens_no_file_of_ours() {
+    let Some(second) = Second::find() else { return };
+    let home = home();
+    let server = with_records(home.path());
+    let program = home.path().join("program.js");
+    fs::write(&program, "let a = 1;\na += 1;\n").unwrap();
+    let launch = format!("{{\"program\":\"{}\"}}", program.display());
+    let (code, said, stderr) = run(BIN, &["tool", "debug_launch", &launch], home.path());
+    assert_eq!(code, 0, "{said} {stderr}");
+    let files = all(home.path());
+    assert!(files.len() > 8, "{files:?}");
+    for file in files {
+        let is_folder = file.is_dir();
+        let opened = second.run(|| match is_folder {
+            true => fs::read_dir(&file).map(drop),
+            // A pipe would wait for its other end.
+            false => OpenOptions::new().read(true).write(true).open(&file).map(drop),
+        });
+        assert!(opened.is_err(), "{}", file.display());
+    }
+    let opened = second.run(|| fs::read_dir(format!("/proc/{}/fd", server.id())).map(drop));
+    assert!(opened.is_err(), "its handles");
 }
 
 #[test]

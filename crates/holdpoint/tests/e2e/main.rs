@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test that cannot go on should stop where it stands"
 )]
@@ -41,6 +42,7 @@ mod doors;
 mod doors_pages;
 mod doors_ports;
 mod edited;
+mod fuzz;
 mod guard_killed;
 mod http;
 mod node_bad_input;
@@ -68,6 +70,7 @@ mod secrets;
 mod security_table;
 mod shell;
 mod snapshots;
+mod soak;
 mod sse;
 mod stderr;
 mod stdio;

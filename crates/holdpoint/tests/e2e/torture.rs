@@ -4,9 +4,11 @@
 //! `cargo xtask torture` runs as many rounds as one likes; here are a few of fixed seeds. A round that fails prints
 //! its seed and the way that led there, and the others go on.
 
+mod abuse;
 mod amid;
 mod app;
 mod attached;
+mod attacks;
 mod client;
 mod counts;
 mod kills;
@@ -14,8 +16,10 @@ mod looks;
 mod model;
 mod programs;
 mod round;
+mod seeded;
 mod server;
 mod sockets;
+mod store;
 mod traced;
 mod walk;
 

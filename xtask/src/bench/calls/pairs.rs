@@ -17,8 +17,19 @@ const PAIRS: u32 = 6_000;
 
 /// Pairs per second of ours and of the floor.
 pub(super) fn rates(ours: &Listening, floor: &Listening, connections: u32) -> Result<(f64, f64)> {
-    let mut ours = Side::connect(ours, connections, true).context("ours")?;
-    let mut floor = Side::connect(floor, connections, false).context("the floor")?;
+    let ours = Side::connect(ours, connections, true).context("ours")?;
+    let floor = Side::connect(floor, connections, false).context("the floor")?;
+    in_turns(ours, floor, connections)
+}
+
+/// The same of two of ours.
+pub(super) fn both(ours: &Listening, other: &Listening, connections: u32) -> Result<(f64, f64)> {
+    let ours = Side::connect(ours, connections, true).context("ours")?;
+    let other = Side::connect(other, connections, true).context("the other of ours")?;
+    in_turns(ours, other, connections)
+}
+
+fn in_turns(mut ours: Side, mut floor: Side, connections: u32) -> Result<(f64, f64)> {
     let (mut times, mut floor_times) = (Duration::ZERO, Duration::ZERO);
     for turn in 0..=TURNS {
         let time = ours.turn(turn).context("ours")?;

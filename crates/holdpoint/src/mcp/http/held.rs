@@ -15,6 +15,7 @@ use holdpoint_engine::limits;
 use rmcp::transport::streamable_http_server::session::{
     SessionManager as _, local::LocalSessionManager,
 };
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone)]
@@ -27,12 +28,25 @@ struct Use {
     since: Instant,
     /// Requests and streams under way.
     open: usize,
+    /// Of these, streams of what is told unasked.
+    streams: watch::Sender<usize>,
 }
 
 /// A session is used for as long as this lives.
 pub(super) struct InHand {
     held: Held,
     session: HeaderValue,
+    is_stream: bool,
+}
+
+impl InHand {
+    /// What is in hand is a stream, and it is open.
+    pub(super) fn listens(&mut self) {
+        if let Some(used) = self.held.known().get(&self.session) {
+            self.is_stream = true;
+            used.streams.send_modify(|streams| *streams += 1);
+        }
+    }
 }
 
 impl Drop for InHand {
@@ -40,6 +54,26 @@ impl Drop for InHand {
         if let Some(used) = self.held.known().get_mut(&self.session) {
             used.open = used.open.saturating_sub(1);
             used.since = Instant::now();
+            if self.is_stream {
+                used.streams.send_modify(|streams| *streams = streams.saturating_sub(1));
+            }
+        }
+    }
+}
+
+/// Whether anybody listens in a session; what is written for nobody costs as much as for somebody.
+#[derive(Clone)]
+pub(crate) struct Listening(watch::Receiver<usize>);
+
+impl Listening {
+    pub(crate) fn is_there(&self) -> bool {
+        *self.0.borrow() > 0
+    }
+
+    /// Returns when somebody does; never when the session is gone, whose tasks end with it.
+    pub(crate) async fn comes(&mut self) {
+        if self.0.wait_for(|streams| *streams > 0).await.is_err() {
+            std::future::pending::<()>().await;
         }
     }
 }
@@ -60,7 +94,8 @@ impl Held {
 
     /// A session begins.
     pub(super) fn enter(&self, session: HeaderValue) {
-        self.known().insert(session, Use { since: Instant::now(), open: 0 });
+        let streams = watch::channel(0).0;
+        self.known().insert(session, Use { since: Instant::now(), open: 0, streams });
     }
 
     pub(super) fn leave(&self, session: &HeaderValue) {
@@ -70,7 +105,11 @@ impl Held {
     /// Somebody asks something in a session.
     pub(super) fn hold(&self, session: &HeaderValue) -> Option<InHand> {
         self.known().get_mut(session)?.open += 1;
-        Some(InHand { held: self.clone(), session: session.clone() })
+        Some(InHand { held: self.clone(), session: session.clone(), is_stream: false })
+    }
+
+    pub(super) fn listening(&self, session: &HeaderValue) -> Option<Listening> {
+        self.known().get(session).map(|used| Listening(used.streams.subscribe()))
     }
 
     /// Before one more begins.
@@ -131,5 +170,22 @@ mod tests {
         assert_eq!(held.idle_for(Duration::ZERO).len(), limits::HTTP_SESSIONS - 1);
         drop(busy);
         assert_eq!(held.idle_for(Duration::ZERO).len(), limits::HTTP_SESSIONS);
+    }
+
+    #[test]
+    fn somebody_listens_for_as_long_as_a_stream_is_open() {
+        let held = Held::new(Arc::default());
+        let session = HeaderValue::from(1);
+        held.enter(session.clone());
+        let listening = held.listening(&session).unwrap();
+        let request = held.hold(&session).unwrap();
+        assert!(!listening.is_there());
+        let mut stream = held.hold(&session).unwrap();
+        stream.listens();
+        assert!(listening.is_there());
+        drop(request);
+        assert!(listening.is_there());
+        drop(stream);
+        assert!(!listening.is_there());
     }
 }
