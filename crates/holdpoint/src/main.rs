@@ -10,6 +10,7 @@ mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod delivery;
+mod external;
 mod heap;
 mod home;
 mod http;

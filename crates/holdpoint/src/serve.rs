@@ -6,7 +6,7 @@
 use std::{net::IpAddr, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::{event::Event, limits, secrets::Secrets};
+use holdpoint_engine::{event::Event, limits, log::Log, secrets::Secrets};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::{
     app::App,
     catalogue::Catalogue,
     config::Settings,
+    external::{expose, manager::Manager, plan::Plan},
     home,
     http::serving::{
         Gate, Rules, door::Door, lanes::Lanes, listen, port_file::PortFiles, users::Users,
@@ -23,6 +24,8 @@ use crate::{
     mcp, out,
     servers::{self, Server, Starter},
     stderr,
+    tool::Entry,
+    tools::external,
 };
 
 /// What MCP on stdin and stdout means for the process.
@@ -44,9 +47,18 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     start_logging(settings.log_level.as_deref(), stdio, &secrets)?;
     check_exposure(settings.host, settings.token.as_deref())?;
     home::close_to_others();
-    let catalogue = Catalogue::ours(&settings.toolset)?;
-    let Settings { tool_timeout, structured, .. } = settings;
-    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref(), secrets);
+    let runtime = runtime()?;
+    let plan = Plan::of(&settings)?;
+    let engine = App::engine(settings.db.as_deref(), secrets);
+    let (others, mounted) = match plan {
+        None => (None, Vec::new()),
+        Some(plan) => runtime.block_on(begin(plan, &settings, Arc::clone(&engine.log)))?,
+    };
+    let catalogue = Catalogue::with(mounted, &settings.toolset)?;
+    let app = App::over(engine, catalogue, settings.tool_timeout, settings.structured);
+    if let Some(others) = others {
+        app.external.get_or_init(|| others);
+    }
     if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
         opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;
@@ -58,7 +70,19 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     };
     keep_large_files_from_ending_us()?;
     let gate = gate(&app, &settings)?;
-    runtime()?.block_on(serve(app, gate, settings, stdio, starter))
+    runtime.block_on(serve(app, gate, settings, stdio, starter))
+}
+
+/// Begins to connect other servers, and waits for those whose tools our own list is to have.
+async fn begin(
+    plan: Plan,
+    settings: &Settings,
+    log: Arc<Log>,
+) -> anyhow::Result<(Option<Arc<Manager>>, Vec<Entry>)> {
+    let manager = Manager::start(plan, log);
+    let mut mounted = external::mounted(&settings.toolset);
+    mounted.extend(expose::entries(&manager, &settings.expose, &settings.toolset).await?);
+    Ok((Some(manager), mounted))
 }
 
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
@@ -227,8 +251,14 @@ impl Served {
 pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     tracing::info!(reason, "stopping");
     let last = app.engine.log.append(Event::ServerStopping { reason: reason.to_owned() });
-    // The programs first: their ends are the last thing clients hear.
-    if tokio::time::timeout(limits::PROGRAMS_END, app.engine.sessions.stop_all()).await.is_err() {
+    // The programs first: their ends are the last thing clients hear. Other servers end beside them.
+    let others = async {
+        if let Some(external) = app.external.get() {
+            external.stop().await;
+        }
+    };
+    let ends = async { tokio::join!(app.engine.sessions.stop_all(), others) };
+    if tokio::time::timeout(limits::PROGRAMS_END, ends).await.is_err() {
         tracing::debug!("a program took too long to end; its guard sees to it");
     }
     // Whoever is paused goes on, and is heard out: an app must neither hang nor end because its debugger went.

@@ -179,7 +179,7 @@ fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>>
             (value.and_then(Value::as_bool).map(|it| vec![it.to_string()]), "true or false")
         }
         (OptionKind::Number(_), value) => (value.and_then(number).map(|it| vec![it]), "a number"),
-        (OptionKind::List(_), Some(Value::Array(list))) => {
+        (OptionKind::List(_) | OptionKind::Many(_), Some(Value::Array(list))) => {
             (list.iter().map(text).collect(), "a list of strings")
         }
         (OptionKind::List(_), value) => {
@@ -189,7 +189,7 @@ fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>>
         (OptionKind::Path(_), value) => {
             (value.and_then(text).map(|it| vec![beside(path, &it)]), "a string")
         }
-        (OptionKind::Text(_) | OptionKind::Choice(_), value) => {
+        (OptionKind::Text(_) | OptionKind::Choice(_) | OptionKind::Many(_), value) => {
             (value.and_then(text).map(|it| vec![it]), "a string")
         }
     };
