@@ -48,7 +48,27 @@ struct Request<'a> {
 
 pub(crate) fn encode(id: u64, method: &str, params: &RawValue) -> Result<String, Error> {
     serde_json::to_string(&Request { id, method, params })
+        .map(ascii)
         .map_err(|error| malformed(method, &error))
+}
+
+/// The same JSON in ASCII alone: Node passes a message on to a worker letter by letter, and the worker reads a
+/// `µ` as half of something, answers nobody in particular, and the caller waits.
+fn ascii(json: String) -> String {
+    if json.is_ascii() {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for letter in json.chars() {
+        if letter.is_ascii() {
+            out.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            out += &format!("\\u{unit:04x}");
+        }
+    }
+    out
 }
 
 /// Parameters as raw JSON, before they are queued: a type that cannot be JSON is told to its caller.

@@ -55,6 +55,13 @@ async fn a_breakpoint_in_a_worker_stops_the_worker() {
     );
     assert_eq!(of_main.unwrap()["result"]["value"], "main");
     assert_eq!(of_worker.unwrap()["result"]["value"], "worker");
+    // Node reads what goes on to a worker letter by letter, not as the bytes of UTF-8.
+    for letters in ["µ", "é…", "…", "😀 µ"] {
+        let expression = format!("'{letters}'");
+        let call = worker.call("Runtime.evaluate", serde_json::json!({"expression": expression}));
+        let answer = tokio::time::timeout(std::time::Duration::from_secs(10), call).await;
+        assert_eq!(answer.expect(letters).unwrap()["result"]["value"], *letters);
+    }
 
     worker.send(Resume::default()).await.unwrap();
     let console = node

@@ -61,11 +61,11 @@ fn at_sign(of: &Secrets, text: &str, at: usize) -> Vec<Hidden> {
     {
         return Vec::new();
     }
-    let Some(name) = name_before(text, at) else { return Vec::new() };
-    let weight = of.weight(name);
-    if weight == Weight::Plain {
+    let names = [name_before(text, at), declared(text, at)];
+    let weighed = names.into_iter().flatten().map(|name| (name, of.weight(name)));
+    let Some((name, weight)) = weighed.into_iter().find(|(_, it)| *it != Weight::Plain) else {
         return Vec::new();
-    }
+    };
     let mut from = at + 1;
     if matches!((get(at), get(from)), (b'=', b'>') | (b':', b'=')) {
         from += 1;
@@ -91,6 +91,27 @@ fn at_sign(of: &Secrets, text: &str, at: usize) -> Vec<Hidden> {
     let sign = if sign == Sign::Tight && is_loud { Sign::Told } else { sign };
     value(weight, text, from + spaces, sign)
 }
+
+/// The name that a type stands behind: `password: dict[str, str] = …`.
+fn declared(text: &str, sign: usize) -> Option<&str> {
+    let before = text.get(..sign).filter(|_| text.as_bytes().get(sign) == Some(&b'='))?;
+    let mut depth = 0_usize;
+    for (place, letter) in before.char_indices().rev().take(LONGEST_TYPE) {
+        match letter {
+            ']' | '>' => depth += 1,
+            '[' | '<' => depth = depth.checked_sub(1)?,
+            ':' if depth == 0 => return name_before(text, place),
+            ',' if depth > 0 => {}
+            ' ' | '|' | '_' | '.' | '?' => {}
+            letter if letter.is_alphanumeric() => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Longer ones are no types that anybody writes before a value.
+const LONGEST_TYPE: usize = 80;
 
 /// The name that ends before the sign, without quotes around it.
 fn name_before(text: &str, sign: usize) -> Option<&str> {

@@ -27,12 +27,14 @@ def work(n):
     half = n / 2
     return half  # BP: half
 
+
 def run(count):
     total = 0
     for n in range(count):
         kind = 'odd' if n % 2 else 'even'
         total += work(n)
     return total
+
 
 print('total', run(6))
 ";

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::{
     app::{App, VERSION},
-    tools::server::status::Store,
+    tools::server::status::StoreRow,
 };
 
 #[derive(Serialize, ToSchema)]
@@ -27,6 +27,6 @@ pub(super) struct Health {
 pub(super) async fn healthz(State(app): State<App>) -> Json<Health> {
     let uptime_s = app.engine.uptime().as_secs();
     let sessions = app.engine.sessions.live();
-    let store = Store::of(&app).state;
+    let store = StoreRow::of(&app).state;
     Json(Health { ok: true, version: VERSION, pid: std::process::id(), uptime_s, sessions, store })
 }

@@ -28,7 +28,7 @@ pub(crate) struct Report {
     paused: usize,
     clients: usize,
     client_list: Vec<ClientRow>,
-    store: Store,
+    store: StoreRow,
     /// Parts of the server that failed; each ended only what it was doing.
     panics: u64,
     /// Lines of the log that could not be written.
@@ -57,7 +57,7 @@ struct StrangerRow {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Store {
+pub(crate) struct StoreRow {
     pub(crate) state: &'static str,
     /// The file, or why there is none.
     detail: String,
@@ -97,7 +97,7 @@ impl Report {
             paused: app.engine.opened_callpoints().map_or(0, |it| it.paused_count()),
             clients: live.len(),
             client_list: rows.collect(),
-            store: Store::of(app),
+            store: StoreRow::of(app),
             panics: panics::count(),
             log_lines_dropped: stderr::dropped(),
             http: app.base_url(),
@@ -153,10 +153,10 @@ impl StrangerRow {
     }
 }
 
-impl Store {
-    pub(crate) fn of(app: &App) -> Store {
+impl StoreRow {
+    pub(crate) fn of(app: &App) -> StoreRow {
         let Some(memory) = app.engine.opened() else {
-            return Store {
+            return StoreRow {
                 state: "closed",
                 detail: "opened when a program is debugged or an app calls".to_owned(),
             };
@@ -167,9 +167,9 @@ impl Store {
         };
         let state = match (app.engine.store_trouble(), memory.is_open()) {
             (Some(trouble), true) => {
-                return Store { state: "failing", detail: format!("{place}: {trouble}") };
+                return StoreRow { state: "failing", detail: format!("{place}: {trouble}") };
             }
-            (Some(trouble), false) => return Store { state: "failed", detail: trouble },
+            (Some(trouble), false) => return StoreRow { state: "failed", detail: trouble },
             (None, _) => "open",
         };
         let lost = app.engine.opened_callpoints().map_or(0, |it| it.unkept().lost);
@@ -177,6 +177,6 @@ impl Store {
             0 => String::new(),
             lost => format!(" ({lost} recorded calls were lost while it could not be written)"),
         };
-        Store { state, detail: format!("{place}{lost}") }
+        StoreRow { state, detail: format!("{place}{lost}") }
     }
 }
