@@ -594,6 +594,8 @@ pub const EXTERNAL_ERROR: usize = 2 * 1024;
 pub const EXTERNAL_PAGES: usize = 1_000;
 /// Tools and resources of one server that are kept.
 pub const EXTERNAL_ITEMS: usize = 20_000;
+/// How long after one refresh of a server's lists the next may come.
+pub const EXTERNAL_REFRESH: Duration = Duration::from_millis(200);
 /// Log messages of one server that go to the timeline, per second; the rest are counted.
 pub const EXTERNAL_LOGS: u32 = 20;
 /// Bytes of such a message.

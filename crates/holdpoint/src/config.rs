@@ -17,7 +17,7 @@ use holdpoint_engine::secrets::OwnRules;
 
 use self::files::Files;
 pub(crate) use self::options::OPTIONS;
-use crate::mcp::Structured;
+use crate::{mcp::Structured, wrap::Wrapped};
 
 /// What every command may ask for. A field is set by its option's line in [`OPTIONS`].
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) mcp_clients_config: Option<PathBuf>,
     pub(crate) mcp_client: Vec<String>,
     pub(crate) expose: Vec<String>,
+    /// The server that `wrap` stands before; no option.
+    pub(crate) wrapped: Option<Wrapped>,
 }
 
 /// One option, wherever it is written.
@@ -225,6 +227,7 @@ impl Default for Settings {
             mcp_clients_config: None,
             mcp_client: Vec::new(),
             expose: Vec::new(),
+            wrapped: None,
         };
         for option in OPTIONS {
             if let Some(text) = option.default {

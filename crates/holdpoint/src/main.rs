@@ -25,6 +25,7 @@ mod stderr;
 mod tool;
 mod tools;
 mod view;
+mod wrap;
 
 use std::process::ExitCode;
 

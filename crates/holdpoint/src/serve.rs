@@ -26,6 +26,7 @@ use crate::{
     stderr,
     tool::Entry,
     tools::external,
+    wrap::{self, Wrapped},
 };
 
 /// What MCP on stdin and stdout means for the process.
@@ -133,7 +134,7 @@ async fn serve(
         served.announce(&app);
     }
     let _entered = enter(&app, starter);
-    let stdin_ended = served.serve_stdio(&app, stdio);
+    let stdin_ended = served.serve_stdio(&app, stdio, settings.wrapped.clone());
     let idle = async {
         match settings.end_idle {
             Some(patience) => activity::idle(&app, patience).await,
@@ -230,14 +231,22 @@ impl Served {
     }
 
     /// Serves stdin and stdout. What is returned ends when the process is to end with stdin; else never.
-    fn serve_stdio(&mut self, app: &App, stdio: Stdio) -> impl Future<Output = ()> + use<> {
+    fn serve_stdio(
+        &mut self,
+        app: &App,
+        stdio: Stdio,
+        wrapped: Option<Wrapped>,
+    ) -> impl Future<Output = ()> + use<> {
         let ended = CancellationToken::new();
         let leads = stdio == Stdio::Leads;
         if stdio != Stdio::Off {
             let (app, ended) = (app.clone(), ended.clone());
             // Ended by stdin or by the shutdown token, awaited or aborted in `stop`.
             self.tasks.spawn(async move {
-                mcp::stdio::serve(app).await;
+                match wrapped {
+                    Some(wrapped) => wrap::serve(app, wrapped).await,
+                    None => mcp::stdio::serve(app).await,
+                }
                 tracing::info!("MCP on stdio has ended");
                 if leads {
                     ended.cancel();

@@ -117,7 +117,7 @@ async fn send(
 }
 
 /// The arguments that were decided. A tool has none without a name: one object in their place stands for all.
-fn handed(args: &[Handed], kwargs: &[(String, Handed)]) -> JsonObject {
+pub(crate) fn handed(args: &[Handed], kwargs: &[(String, Handed)]) -> JsonObject {
     let value = |handed: &Handed| match handed {
         Handed::New { value, .. } | Handed::Named(value) => value.clone(),
         Handed::Own { .. } => Value::Null,
@@ -132,7 +132,7 @@ fn handed(args: &[Handed], kwargs: &[(String, Handed)]) -> JsonObject {
 }
 
 /// A result that was decided: as it is if it is one, else as the text of one.
-fn faked(fake: &Fake) -> Value {
+pub(crate) fn faked(fake: &Fake) -> Value {
     match (&fake.value, &fake.data) {
         (Some(value), _) if value.get("content").is_some_and(Value::is_array) => value.clone(),
         (Some(Value::String(text)), _) | (None, Some(text)) => texts(text, false),
@@ -141,7 +141,11 @@ fn faked(fake: &Fake) -> Value {
     }
 }
 
-fn raised(exception: Option<&Value>, kind: Option<&str>, message: Option<&str>) -> Value {
+pub(crate) fn raised(
+    exception: Option<&Value>,
+    kind: Option<&str>,
+    message: Option<&str>,
+) -> Value {
     let text = match (kind, message, exception) {
         (Some(kind), Some(message), _) => format!("{kind}: {message}"),
         (Some(text), None, _) | (None, Some(text), _) => text.to_owned(),
@@ -167,7 +171,7 @@ pub(crate) fn texts_of(result: &Value) -> String {
 }
 
 /// How its record says that it ended.
-fn ending(came: &Result<Value, Unserved>) -> Ending {
+pub(crate) fn ending(came: &Result<Value, Unserved>) -> Ending {
     match came {
         Ok(result) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
             let message = result.pointer("/content/0/text").and_then(Value::as_str);

@@ -270,8 +270,10 @@ impl Drop for Asked<'_> {
             return;
         }
         let (peer, id) = (self.connection.peer.clone(), self.id.clone());
+        // Dropped with the runtime, there is nobody left to tell it.
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         // Ends when the server has heard it, or after a moment.
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             let why = Some("whoever asked waits no longer".to_owned());
             let told = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), why));
             if tokio::time::timeout(limits::EXTERNAL_FAREWELL, told).await.is_err() {
@@ -289,6 +291,12 @@ impl Connection {
         told: &(dyn Fn(String) + Send + Sync),
     ) -> Result<Value, Unserved> {
         self.ask_within(request, self.config.timeout, told).await
+    }
+
+    /// The same for a list, which a short time for calls does not cut off.
+    pub(super) async fn list(&self, request: ClientRequest) -> Result<Value, Unserved> {
+        let timeout = self.config.timeout.max(limits::EXTERNAL_CONNECT);
+        self.ask_within(request, timeout, &|_| {}).await
     }
 
     async fn ask_within(

@@ -315,7 +315,11 @@ impl ExternalServer {
     async fn watch(&self, connection: &Arc<Connection>) -> String {
         loop {
             tokio::select! {
-                () = connection.heard.changed.notified() => self.refresh(connection).await,
+                () = connection.heard.changed.notified() => {
+                    self.refresh(connection).await;
+                    // One that says it over and over is heard now and then.
+                    tokio::time::sleep(limits::EXTERNAL_REFRESH).await;
+                }
                 () = connection.suspect.notified() => {
                     if !connection.answers().await {
                         return "it does not answer any more".to_owned();
@@ -390,7 +394,7 @@ async fn pages(
     let mut cursor: Option<String> = None;
     for _ in 0..limits::EXTERNAL_PAGES {
         let params = PaginatedRequestParams::default().with_cursor(cursor.clone());
-        let mut page = connection.ask(request(params), &|_| {}).await?;
+        let mut page = connection.list(request(params)).await?;
         let next = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         match page.get_mut(what).map(Value::take) {
             Some(Value::Array(items)) => all.extend(items),

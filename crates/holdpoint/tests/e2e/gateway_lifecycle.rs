@@ -347,3 +347,32 @@ fn a_server_over_http_that_is_gone_is_noticed() {
         run(BIN, &["tool", "timeline_query", "kinds=external_server"], &hub.process.home);
     assert!(code == 0 && said.contains("web: disconnected"), "{said}");
 }
+
+/// A hundred at once, ten times.
+#[test]
+fn a_thousand_calls_to_four_servers_lose_none() {
+    let names = ["a", "b", "c", "d"];
+    let servers: serde_json::Map<String, Value> =
+        names.iter().map(|it| ((*it).to_owned(), fixture(&[]))).collect();
+    let hub = Hub::with(&Value::Object(servers));
+    for name in names {
+        hub.connected(name);
+    }
+    std::thread::scope(|scope| {
+        for at in 0..100 {
+            let (hub, server) = (&hub, names[at % 4]);
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let said = format!("{server}-{at}-{round}");
+                    let result = hub.call(&format!("{server}/echo"), json!({ "text": said }));
+                    assert_eq!(result["content"][0]["text"], said);
+                }
+            });
+        }
+    });
+    let total = until("all records", || {
+        let total = hub.get("/api/calls?limit=1")["total_count"].as_u64().unwrap();
+        (total == 1_000).then_some(total)
+    });
+    assert_eq!(total, 1_000);
+}

@@ -48,6 +48,7 @@ mod gateway_held;
 mod gateway_http;
 mod gateway_lifecycle;
 mod gateway_real;
+mod gateway_wrap;
 mod guard_killed;
 mod http;
 mod node_bad_input;
