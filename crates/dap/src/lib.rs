@@ -5,11 +5,11 @@
 //! an adapter is started, or when a request has waited too long.
 //!
 //! ```no_run
-//! use holdpoint_dap::{Client, Event, Incoming, request, types::{Empty, InitializeArguments}};
+//! use holdpoint_dap::{Requester, Event, Incoming, request, types::{Empty, InitializeArguments}};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let (read, write) = tokio::net::TcpStream::connect("127.0.0.1:5678").await?.into_split();
-//! let (client, mut inbox) = Client::start(read, write, None);
+//! let (client, mut inbox) = Requester::start(read, write, None);
 //!
 //! let hello = InitializeArguments { adapter_id: "go".into(), ..Default::default() };
 //! let capabilities = client.request::<request::Initialize>(hello).await?;

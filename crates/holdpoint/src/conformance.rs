@@ -127,7 +127,11 @@ async fn serve_fixtures(app: App, port: u16) -> anyhow::Result<()> {
     let stage = STAGE.get_or_init(Stage::default);
     let host = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let listeners = listen::bind(host, port).await.context("no port could be bound")?;
-    let mut served = serve::Served::start(&app, Gate::new(Rules::default()), listeners, true)?;
+    // The suite asks as a page of this server would that has no cookie: it is trusted as users trust one.
+    let origins = listeners.iter().filter_map(|it| it.local_addr().ok());
+    let origins = origins.map(|it| format!("http://{it}")).collect();
+    let gate = Gate::new(Rules { origins, ..Rules::default() });
+    let mut served = serve::Served::start(&app, gate, listeners, true)?;
     served.announce(&app);
     let url = app.base_url().context("HTTP does not listen")?;
     out::line(format_args!("conformance server on {url}/mcp"));

@@ -18,6 +18,7 @@ mod key;
 mod mcp;
 mod out;
 mod panics;
+mod resident;
 mod root;
 mod serve;
 mod servers;

@@ -21,7 +21,7 @@ use crate::{
         Gate, Rules, door::Door, lanes::Lanes, listen, port_file::PortFiles, users::Users,
     },
     key::Key,
-    mcp, out,
+    mcp, out, resident,
     servers::{self, Server, Starter},
     stderr,
     tool::Entry,
@@ -134,6 +134,7 @@ async fn serve(
         served.announce(&app);
     }
     let _entered = enter(&app, starter);
+    resident::let_go_of_the_start();
     let stdin_ended = served.serve_stdio(&app, stdio, settings.wrapped.clone());
     let idle = async {
         match settings.end_idle {

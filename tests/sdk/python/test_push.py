@@ -30,7 +30,7 @@ async def test_a_note_is_announced_once_as_our_own_notification_and_once_as_a_lo
 async def test_a_note_made_right_after_connecting_is_announced(tmp_path, way):
     for attempt in range(20):
         home = tmp_path / str(attempt)
-        home.mkdir()
+        home.mkdir(mode=0o700)
         with running(Server(home), way.transport) as server:
             async with connect(server, way) as client:
                 await client.note("early")

@@ -51,7 +51,7 @@ async def wait_for_a_sign(home: Path, way: Way) -> None:
         signs.append((progress, total, message))
         signed.set()
 
-    home.mkdir()
+    home.mkdir(mode=0o700)
     with running(Server(home), way.transport) as server:
         async with connect(server, way) as client, anyio.create_task_group() as group:
             since = (await client.call("server_status")).seq

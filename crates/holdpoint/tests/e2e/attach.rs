@@ -508,6 +508,7 @@ fn tracepoints_report_from_a_program_that_runs_already() {
         });
         debug.rpc.process.signal("KILL");
         debug.nothing_is_left();
+        println!("{} {listening}", language.file());
         target.goes_on();
     }
 }
