@@ -130,10 +130,13 @@ async fn serve(
         Err(error) => bail!("no port from {} on could be bound: {error}", settings.port),
     };
     let mut served = Served::start(&app, gate, listeners, settings.mcp_sse)?;
-    if is_for_everybody(starter) {
-        served.announce(&app);
-    }
-    let _entered = enter(&app, starter);
+    let _entered = match &settings.wrapped {
+        None => make_known(&mut served, &app, starter),
+        Some(wrapped) => {
+            make_known_beside(&mut served, &app, &wrapped.name);
+            None
+        }
+    };
     resident::let_go_of_the_start();
     let stdin_ended = served.serve_stdio(&app, stdio, settings.wrapped.clone());
     let idle = async {
@@ -175,6 +178,26 @@ fn keep_large_files_from_ending_us() -> anyhow::Result<()> {
     let seen = Arc::default();
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen).context("SIGXFSZ")?;
     Ok(())
+}
+
+/// Apps and shells find this server.
+fn make_known(served: &mut Served, app: &App, starter: Starter) -> Option<servers::Entered> {
+    if is_for_everybody(starter) {
+        served.announce(app);
+    }
+    enter(app, starter)
+}
+
+/// They go on finding the one that is there: this one is for the calls of a server that it stands before.
+fn make_known_beside(served: &mut Served, app: &App, name: &str) {
+    if servers::running().is_empty() {
+        served.announce(app);
+    }
+    if let Some(url) = app.base_url() {
+        stderr::line(&format!(
+            "holdpoint wrap: the calls of `{name}` are recorded and held at {url}"
+        ));
+    }
 }
 
 /// Where shells look for a server. One that `holdpoint tool` started says there that it is ready.

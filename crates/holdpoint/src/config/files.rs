@@ -270,7 +270,7 @@ mod tests {
             "[server]\nport = 1\n",
             expect![[r#"
                 /a/config.toml:1: no option `server`
-                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url"#]],
+                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url, mcp_clients, mcp_clients_config, mcp_client, expose"#]],
         );
     }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    call::{self, Done},
+    call::{self, Done, texts_of},
     failure::Unserved,
     manager::Manager,
     server::ExternalTool,
@@ -106,23 +106,22 @@ async fn run(call: Call, name: String, arguments: JsonObject) -> Result<Reply, F
     let callpoints = call.app.engine.callpoints().await;
     let told = |what: String| call.doing(what);
     match call::call(manager, callpoints, &name, arguments, &told).await {
-        Ok(done) => Ok(passed_on(call.shape, done)),
+        Ok(done) => Ok(passed_on(&call, done)),
         Err(refused) => Err(failure(&refused)),
     }
 }
 
 /// As its server gave it; for an agent no longer than it can take.
-fn passed_on(shape: Shape, done: Done) -> Reply {
+fn passed_on(call: &Call, done: Done) -> Reply {
     let Done { result, cid } = done;
     let length = result.to_string().len();
-    if let (Shape::Text, Some(cid), true) = (shape, &cid, length > limits::EXTERNAL_SHOWN) {
+    if let (Shape::Text, Some(cid), true) = (call.shape, &cid, length > limits::EXTERNAL_SHOWN) {
         let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
-        let text =
-            holdpoint_engine::budget::cut(&call::texts_of(&result), limits::EXTERNAL_SHOWN / 2);
-        let rest = format!("breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
-        let blocks = vec![ContentBlock::text(format!(
-            "{text}\n({length} characters in all; the rest: {rest})"
-        ))];
+        let text = holdpoint_engine::budget::cut(&texts_of(&result), limits::EXTERNAL_SHOWN / 2);
+        let rest = format!("the rest: breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
+        let rest = call.app.catalogue.mentions.answer(rest);
+        let blocks =
+            vec![ContentBlock::text(format!("{text}\n({length} characters in all)\n{rest}"))];
         let cut =
             if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
         return Reply::Raw(Box::new(cut.into()));

@@ -106,7 +106,8 @@ fn fitting(boundary: &Call, result: Value, cid: Option<&str>) -> Value {
     let Some(cid) = cid else { return result };
     let length = result.to_string().len();
     let text = holdpoint_engine::budget::cut(&call::texts_of(&result), most / 2);
-    let rest = format!("breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
+    let rest = format!("the rest: breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
+    let rest = boundary.app.catalogue.mentions.answer(rest);
     let mut cut = json!({
         "content": [{ "type": "text", "text": text }],
         "cut": { "characters": length, "cid": cid, "rest": rest },

@@ -229,7 +229,7 @@ fn wrong_arguments_are_named_before_anything_is_sent() {
 fn every_page_of_a_list_is_read() {
     let hub = Hub::one(&["--pages"]);
     let tools = hub.client("fs")["tools"].as_array().unwrap().len();
-    assert_eq!(tools, 18);
+    assert_eq!(tools, 19);
 }
 
 #[test]
@@ -315,9 +315,9 @@ fn agents_have_five_tools_for_other_servers() {
     let external: Vec<&&str> = names.iter().filter(|it| it.starts_with("external_")).collect();
     assert_eq!(external.len(), 5, "{external:?}");
     let servers = ask(&mut rpc, "external_list_servers", json!({}));
-    assert_eq!(servers["servers"], json!({ "fs": { "status": "connected", "tool_count": 18 } }));
+    assert_eq!(servers["servers"], json!({ "fs": { "status": "connected", "tool_count": 19 } }));
     let tools = ask(&mut rpc, "external_list_tools", json!({}))["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().len(), 18);
+    assert_eq!(tools.as_array().unwrap().len(), 19);
     let echo = tools.as_array().unwrap().iter().find(|it| it["name"] == "fs/echo").unwrap();
     assert_eq!(
         *echo,
@@ -409,7 +409,7 @@ fn the_timeline_has_what_other_servers_do() {
             rpc.text("timeline_query", json!({ "kinds": ["external_log", "external_server"] }));
         told.contains("line 19").then_some(told)
     });
-    assert!(told.contains("fs: connected, 18 tools"), "{told}");
+    assert!(told.contains("fs: connected, 19 tools"), "{told}");
     assert!(!told.contains("line 299"), "a flood is told by its number: {told}");
 }
 
@@ -432,4 +432,47 @@ fn a_server_called_breakpoint_collides_with_nothing() {
     );
     assert_eq!(json_of(&called)["content"][0]["text"], "x");
     assert_eq!(json_of(&rpc.call("breakpoint_list_paused", json!({})))["paused"], json!([]));
+}
+
+/// What starts programs is offered to whoever asks for it by name.
+#[test]
+fn servers_are_connected_by_an_agent_that_may() {
+    let mut rpc = agent(&["--mcp-clients", "--toolset", "all,external-admin"]);
+    let listed = rpc.request("tools/list", json!({})).to_string();
+    assert_eq!(listed.matches("\"external_").count(), 8, "{listed}");
+    let entry = fixture(&[]);
+    let connect = json!({ "name": "fs", "command": entry["command"], "args": entry["args"] });
+    let up = ask(&mut rpc, "external_connect", connect.clone());
+    assert_eq!((&up["status"], &up["name"]), (&json!("ok"), &json!("fs")));
+    let again = rpc.call("external_connect", connect);
+    assert_eq!(
+        (&again["isError"], &json_of(&again)["error"]),
+        (&json!(true), &json!("duplicate_name"))
+    );
+    assert_eq!(ask(&mut rpc, "external_disconnect", json!({ "name": "fs" }))["status"], "ok");
+    let refused =
+        rpc.call("external_call_tool", json!({ "tool": "fs/echo", "arguments": { "text": "x" } }));
+    assert_eq!(json_of(&refused)["error"], "server_not_connected");
+    let back = ask(&mut rpc, "external_reconnect", json!({ "name": "fs" }));
+    assert!(back["tools"].as_array().unwrap().contains(&json!("fs/echo")), "{back}");
+    let mut plain = agent(&["--mcp-clients"]);
+    let listed = plain.request("tools/list", json!({})).to_string();
+    assert_eq!(listed.matches("\"external_").count(), 5);
+}
+
+/// Without a new connection.
+#[test]
+fn a_changed_list_is_read_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tools");
+    std::fs::write(&file, "first").unwrap();
+    let hub = Hub::one(&["--tools", file.to_str().unwrap()]);
+    let since = hub.client("fs")["connected_at"].clone();
+    std::fs::write(&file, "second").unwrap();
+    hub.call("fs/changes", json!({}));
+    until("the new list", || {
+        let tools = hub.client("fs")["tools"].to_string();
+        (tools.contains("fs/second") && !tools.contains("fs/first")).then_some(())
+    });
+    assert_eq!(hub.client("fs")["connected_at"], since);
 }

@@ -33,7 +33,7 @@ fn json_post(port: u16, path: &str, body: &Value) -> Value {
 fn a_wrapped_server_is_as_it_is() {
     let mut rpc = wrapped(&[]);
     let tools = rpc.request("tools/list", json!({}))["result"]["tools"].clone();
-    assert_eq!(tools.as_array().unwrap().len(), 18, "nothing is added, nothing taken");
+    assert_eq!(tools.as_array().unwrap().len(), 19, "nothing is added, nothing taken");
     assert_eq!(tools[0]["description"], "The tool echo. It is of a fixture.");
     let said = rpc.call("echo", json!({ "text": "ß🙂" }));
     assert_eq!(said, json!({ "content": [{ "type": "text", "text": "ß🙂" }] }));
