@@ -62,16 +62,4 @@ mod tests {
             assert_eq!(code(&line(rights, file), "/bin/holdpoint"), None, "{rights} {file}");
         }
     }
-
-    #[test]
-    fn what_was_let_go_of_runs_on() {
-        let mapped = || {
-            let status = fs::read_to_string("/proc/self/status").unwrap();
-            let line = status.lines().find(|line| line.starts_with("RssFile:")).unwrap();
-            line.split_ascii_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
-        };
-        let before = mapped();
-        let_go_of_the_start();
-        assert!(mapped() < before, "{before} kB before, {} after", mapped());
-    }
 }
