@@ -81,7 +81,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Calls<W> {
         let call = call.filter(|it| it["method"] == "tools/call" && !it["id"].is_null());
         let Some(call) = call else { return self.0.to_server(&line).await };
         let shared = Arc::clone(&self.0);
-        let id = call["id"].to_string();
+        let id = call.get("id").map(Value::to_string).unwrap_or_default();
         let mut decided = Box::pin(shared.carry_out(call, line));
         // Most calls are held by nothing, and keep their place in the order.
         if let Some(done) = decided.as_mut().now_or_never() {
@@ -140,7 +140,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Shared<W> {
             ..Asking::default()
         };
         let answered = self.app.engine.callpoints().await.ask(asking).await;
-        let id = call["id"].clone();
+        let id = call.get("id").cloned().unwrap_or_default();
         let line = match &answered.action {
             Action::Continue => line,
             Action::Modify { args, kwargs } => {
@@ -187,7 +187,8 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Shared<W> {
             (Some(result), _) => call::ending(&Ok(parsed(result))),
             (None, error) => {
                 let error = error.map(parsed).unwrap_or_default();
-                let message = error["message"].as_str().unwrap_or_default().to_owned();
+                let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+                let message = message.to_owned();
                 Ending::Raised { exception_type: "call_failed".to_owned(), message }
             }
         };

@@ -6,7 +6,7 @@ use super::{file::parse, *};
 fn refused(entry: &str, line: usize, words: &str) {
     let text = format!("{{\"servers\": {{\n \"fs\": {entry}\n}}}}");
     let problem = parse(&text).unwrap_err();
-    assert_eq!(text[..problem.at].matches('\n').count() + 1, line, "{problem:?}");
+    assert_eq!(text.get(..problem.at).unwrap().matches('\n').count() + 1, line, "{problem:?}");
     assert!(problem.text.contains(words), "{problem:?}");
 }
 
