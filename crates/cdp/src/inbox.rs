@@ -14,7 +14,7 @@ use tokio::{
 
 use crate::{
     error::{Closing, ClosingCell},
-    limits::Limits,
+    limits::{self, Limits},
     types::{Event, Target},
 };
 
@@ -106,7 +106,8 @@ impl Outlet {
         bytes: usize,
     ) -> Result<(), Closing> {
         // A message larger than the whole inbox takes all of it.
-        let cost = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).clamp(1, self.kilobytes);
+        let weight = bytes.saturating_mul(limits::READ_WEIGHT).div_ceil(1024);
+        let cost = u32::try_from(weight).unwrap_or(u32::MAX).clamp(1, self.kilobytes);
         let room = match Arc::clone(&self.room).try_acquire_many_owned(cost) {
             Ok(room) => room,
             Err(_) if event.may_be_dropped() => {

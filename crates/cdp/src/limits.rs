@@ -7,7 +7,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Bytes of one message from the program. An inspector frame is one message, so this bounds both.
     pub message_bytes: usize,
-    /// Kilobytes of events that wait for the reader of the inbox; each event counts as one at least.
+    /// Kilobytes of events that wait for the reader of the inbox, as they are in memory; each event counts as one at
+    /// least.
     pub inbox_kilobytes: usize,
     /// How long a full inbox may stay full before the connection is given up.
     pub inbox_stall: Duration,
@@ -24,8 +25,8 @@ impl Default for Limits {
             // megabytes; a message over the bound costs the whole connection. The buffer grows only
             // as bytes arrive, so a generous bound costs nothing until it is needed.
             message_bytes: 256 * 1024 * 1024,
-            // 65,536 small events or 64 MB of large ones: a big application announces some
-            // 10,000 scripts at once when the debugger is enabled.
+            // Some 20,000 small events, or 64 MB of large ones as they are in memory: a big application
+            // announces some 10,000 scripts at once when the debugger is enabled.
             inbox_kilobytes: 64 * 1024,
             // A reader that takes nothing for this long is stuck, often because it waits for the
             // answer to a call that is queued behind the events it does not take.
@@ -37,6 +38,8 @@ impl Default for Limits {
     }
 }
 
+/// How much more an event takes in memory than as text: a stop with its frames and scopes four times as much.
+pub const READ_WEIGHT: usize = 4;
 /// Bytes of an answer to `/json/list`. Node's is under a kilobyte.
 pub const LIST_BYTES: usize = 1024 * 1024;
 /// Scripts with a file or a name that are remembered. Beyond it the oldest are forgotten.

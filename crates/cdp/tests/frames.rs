@@ -121,6 +121,27 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn an_event_counts_as_what_it_takes_in_memory() {
+        let limits = Limits { inbox_kilobytes: 4, ..Limits::default() };
+        let (client, mut inbox, mut peer) = pair(limits).await;
+        // As text all three would fit.
+        let console = json!({"method": "Runtime.consoleAPICalled",
+            "params": {"type": "log", "args": [{"type": "string", "value": "x".repeat(800)}]}});
+        for _ in 0..3 {
+            peer.send(Message::text(console.to_string())).await.unwrap();
+        }
+        let call = tokio::spawn(async move { client.call("A.b", json!({})).await.map(|_| client) });
+        let asked: Value =
+            serde_json::from_str(peer.next().await.unwrap().unwrap().to_text().unwrap()).unwrap();
+        let answer = json!({"id": asked["id"], "result": {}});
+        peer.send(Message::text(answer.to_string())).await.unwrap();
+        let _client = call.await.unwrap().unwrap();
+        assert!(matches!(next(&mut inbox).await, Incoming::Event { .. }));
+        peer.send(event(1)).await.unwrap();
+        assert!(matches!(next(&mut inbox).await, Incoming::Dropped { console_events: 2 }));
+    }
+
+    #[tokio::test]
     async fn an_inbox_that_nobody_drains_ends_the_connection() {
         let stall = Duration::from_millis(20);
         let limits = Limits { inbox_kilobytes: 4, inbox_stall: stall, ..Limits::default() };
