@@ -159,6 +159,19 @@ pub enum Event {
     FunctionRegistered {
         function_name: String,
     },
+    /// How it stands with another MCP server that is used from here.
+    ExternalServer {
+        server: String,
+        /// `connecting`, `connected`, `disconnected`, `error` or `failed`; `removed` or `changed` by its file.
+        status: &'static str,
+        detail: String,
+    },
+    /// Another MCP server said something.
+    ExternalLog {
+        server: String,
+        level: String,
+        text: String,
+    },
 }
 
 /// Where a program stands, as it was observed.
@@ -231,6 +244,8 @@ impl Event {
             Event::CallsLost { .. } => EventKind::CallsLost,
             Event::CallpointChanged { .. } => EventKind::CallpointChanged,
             Event::FunctionRegistered { .. } => EventKind::FunctionRegistered,
+            Event::ExternalServer { .. } => EventKind::ExternalServer,
+            Event::ExternalLog { .. } => EventKind::ExternalLog,
         }
     }
 
@@ -259,7 +274,9 @@ impl Event {
             | Event::CallsDropped { .. }
             | Event::CallsLost { .. }
             | Event::CallpointChanged { .. }
-            | Event::FunctionRegistered { .. } => None,
+            | Event::FunctionRegistered { .. }
+            | Event::ExternalServer { .. }
+            | Event::ExternalLog { .. } => None,
             Event::Stopped(at) => Some(at.session),
             Event::BreakpointBound(at) => Some(at.session),
             Event::TracepointHit(hit) => Some(hit.session),
@@ -285,7 +302,8 @@ impl Event {
             | Event::SessionStarted { .. }
             | Event::Stopped(_)
             | Event::Resumed { .. }
-            | Event::SessionEnded { .. } => &[Topic::Status, Topic::Timeline],
+            | Event::SessionEnded { .. }
+            | Event::ExternalServer { .. } => &[Topic::Status, Topic::Timeline],
             Event::Note { .. }
             | Event::ProcessStarted { .. }
             | Event::ProcessEnded { .. }
@@ -297,7 +315,8 @@ impl Event {
             | Event::BreakpointUnbound { .. }
             | Event::TracepointHit(_)
             | Event::CallsDropped { .. }
-            | Event::CallsLost { .. } => &[Topic::Timeline],
+            | Event::CallsLost { .. }
+            | Event::ExternalLog { .. } => &[Topic::Timeline],
             Event::CallPaused { .. } | Event::CallResumed { .. } | Event::CallLost { .. } => {
                 &[Topic::Status, Topic::Timeline, Topic::Paused, Topic::Callpoints]
             }
@@ -369,14 +388,17 @@ impl Event {
             Event::CallsDropped { process, calls } => {
                 format!("{process}: {calls} calls were not recorded, the app was too fast")
             }
-            Event::CallsLost { calls, why } => {
-                format!("{calls} recorded calls were lost: {why}")
-            }
+            Event::CallsLost { calls, why } => format!("{calls} recorded calls were lost: {why}"),
             Event::CallpointChanged { function_name, change, by } => match function_name.as_str() {
                 "" => format!("{change}, by {by}"),
                 name => format!("{name}: {change}, by {by}"),
             },
             Event::FunctionRegistered { function_name } => function_name.clone(),
+            Event::ExternalServer { server, status, detail } => {
+                let detail = if detail.is_empty() { "" } else { &format!(", {detail}") };
+                format!("{server}: {status}{detail}")
+            }
+            Event::ExternalLog { server, level, text } => format!("{server} {level}: {text}"),
         }
     }
 
@@ -408,6 +430,8 @@ impl Event {
             }
             Event::ClientConnected { name, protocol, .. } => name.len() + protocol.len(),
             Event::Note { text, by } => text.len() + by.len(),
+            Event::ExternalServer { server: a, detail: b, .. } => a.len() + b.len(),
+            Event::ExternalLog { server: a, level: b, text: c } => a.len() + b.len() + c.len(),
             Event::Stopped(at) => at.weight(),
             Event::ThreadStarted { name, .. } => name.as_ref().map_or(0, String::len),
             Event::BreakpointChanged { place, by, .. } => place.len() + by.weight(),

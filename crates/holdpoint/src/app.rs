@@ -18,6 +18,7 @@ use crate::{
     catalogue::Catalogue,
     clients::Clients,
     delivery::Delivery,
+    external::manager::Manager,
     home,
     http::serving::{pages::Pages, users::TurnedAway},
     mcp::{Structured, notify::Written},
@@ -48,6 +49,8 @@ pub(crate) struct Shared {
     pub(crate) structured: Structured,
     /// Up to where the shell knows what happened: its calls are one reader, each on a connection of its own.
     shell_knows: Mutex<Option<Seq>>,
+    /// Other MCP servers, where the start names some.
+    pub(crate) external: OnceLock<Arc<Manager>>,
     /// Where HTTP listens, once it does.
     pub(crate) http: OnceLock<Vec<SocketAddr>>,
     /// Cancelled once, when the server stops; every task that outlives a call watches it.
@@ -55,6 +58,7 @@ pub(crate) struct Shared {
 }
 
 impl App {
+    #[cfg(any(test, feature = "conformance"))]
     pub(crate) fn new(
         catalogue: Catalogue,
         tool_timeout: Option<Duration>,
@@ -62,6 +66,11 @@ impl App {
         db: Option<&Path>,
         secrets: Secrets,
     ) -> App {
+        App::over(App::engine(db, secrets), catalogue, tool_timeout, structured)
+    }
+
+    /// What all of it stands on.
+    pub(crate) fn engine(db: Option<&Path>, secrets: Secrets) -> Arc<Engine> {
         let guard = std::env::current_exe().unwrap_or_else(|_| "holdpoint".into());
         let home = home::folder().unwrap_or_else(std::env::temp_dir);
         let location = match db {
@@ -70,7 +79,16 @@ impl App {
             None => Location::File(home.join("holdpoint.db")),
         };
         let retention = Retention::default();
-        let engine = Engine::start(VERSION, guard, home, location, retention, secrets);
+        Engine::start(VERSION, guard, home, location, retention, secrets)
+    }
+
+    /// The same over an engine that runs already.
+    pub(crate) fn over(
+        engine: Arc<Engine>,
+        catalogue: Catalogue,
+        tool_timeout: Option<Duration>,
+        structured: Structured,
+    ) -> App {
         App(Arc::new(Shared {
             clients: Clients::new(Arc::clone(&engine.log)),
             engine,
@@ -83,6 +101,7 @@ impl App {
             tool_timeout,
             structured,
             shell_knows: Mutex::default(),
+            external: OnceLock::new(),
             http: OnceLock::new(),
             shutdown: CancellationToken::new(),
         }))

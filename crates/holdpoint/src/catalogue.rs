@@ -25,7 +25,7 @@ use crate::{
         resources::{self, Resource},
     },
     tool::{Entry, Reply, Size, echo, nearest, refused, word},
-    tools::{CORE, MORE, TOOLS, TOOLSETS, Toolset},
+    tools::{CORE, MORE, TOOLS, TOOLSETS, Toolset, external},
 };
 
 pub(crate) struct Catalogue {
@@ -250,6 +250,9 @@ impl Catalogue {
             _ if self.get(name).is_some_and(|tool| tool.reach == Reach::Further) => {
                 format!("`{} {{\"name\": \"{name}\", \"arguments\": {{…}}}}` calls it", MORE.name())
             }
+            _ if is_external(name) && !known.iter().any(|it| is_external(it)) => {
+                format!("this server was started without other MCP servers; {}", external::NONE)
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None if name.len() > limits::CALLED_NAME_BYTES => {
                 format!("its name has {} bytes; no tool's has so many", name.len())
@@ -275,6 +278,11 @@ impl Catalogue {
         }
         Ok(Reply::Refused(error))
     }
+}
+
+/// Whether it is of the tools about other servers, which are there where such servers are.
+fn is_external(name: &str) -> bool {
+    name.strip_prefix(external::FAMILY.name.as_ref()).is_some_and(|rest| rest.starts_with('_'))
 }
 
 /// What clients take as a tool's name, all of them.

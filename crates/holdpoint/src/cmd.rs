@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod docs;
 pub(crate) mod doctor;
+pub(crate) mod gateway;
 pub(crate) mod guard;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod inject;
@@ -19,6 +20,7 @@ pub(crate) mod stop;
 pub(crate) mod store;
 pub(crate) mod tool;
 pub(crate) mod tools;
+pub(crate) mod wrap;
 
 use std::process::ExitCode;
 
@@ -35,6 +37,8 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<stop::Stop>(),
     command::<open::Open>(),
     command::<run::Run>(),
+    command::<wrap::Wrap>(),
+    command::<gateway::Gateway>(),
     command::<store::Store>(),
     command::<config::Print>(),
     command::<doctor::Doctor>(),

@@ -17,7 +17,7 @@ use holdpoint_engine::secrets::OwnRules;
 
 use self::files::Files;
 pub(crate) use self::options::OPTIONS;
-use crate::mcp::Structured;
+use crate::{mcp::Structured, wrap::Wrapped};
 
 /// What every command may ask for. A field is set by its option's line in [`OPTIONS`].
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +41,12 @@ pub(crate) struct Settings {
     pub(crate) log_level: Option<String>,
     pub(crate) secrets: OwnRules,
     pub(crate) url: Option<String>,
+    pub(crate) mcp_clients: bool,
+    pub(crate) mcp_clients_config: Option<PathBuf>,
+    pub(crate) mcp_client: Vec<String>,
+    pub(crate) expose: Vec<String>,
+    /// The server that `wrap` stands before; no option.
+    pub(crate) wrapped: Option<Wrapped>,
 }
 
 /// One option, wherever it is written.
@@ -69,6 +75,8 @@ pub(crate) enum OptionKind {
     /// Several, on one line with commas between.
     List(&'static str),
     Choice(&'static [&'static str]),
+    /// Several, each of which may hold a comma.
+    Many(&'static str),
 }
 
 /// Which layer a value comes from.
@@ -127,6 +135,9 @@ impl Opt {
                 .action(ArgAction::Append)
                 .value_delimiter(',')
                 .value_parser(check),
+            OptionKind::Many(name) => {
+                arg.value_name(name).action(ArgAction::Append).value_parser(check)
+            }
             OptionKind::Number(name) | OptionKind::Text(name) | OptionKind::Path(name) => {
                 arg.value_name(name).value_parser(check)
             }
@@ -212,6 +223,11 @@ impl Default for Settings {
             log_level: None,
             secrets: OwnRules::default(),
             url: None,
+            mcp_clients: false,
+            mcp_clients_config: None,
+            mcp_client: Vec::new(),
+            expose: Vec::new(),
+            wrapped: None,
         };
         for option in OPTIONS {
             if let Some(text) = option.default {

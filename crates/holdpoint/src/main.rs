@@ -10,6 +10,7 @@ mod config;
 #[cfg(feature = "conformance")]
 mod conformance;
 mod delivery;
+mod external;
 mod heap;
 mod home;
 mod http;
@@ -25,6 +26,7 @@ mod stderr;
 mod tool;
 mod tools;
 mod view;
+mod wrap;
 
 use std::process::ExitCode;
 

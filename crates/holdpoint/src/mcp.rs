@@ -276,6 +276,7 @@ impl ServerHandler for Handler {
             // Ended by the handler's drop, with the connection.
             tokio_util::task::AbortOnDropHandle::new(tokio::spawn(pump))
         });
+        crate::resident::let_go_of_the_start();
     }
 
     async fn list_tools(

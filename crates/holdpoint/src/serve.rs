@@ -6,7 +6,7 @@
 use std::{net::IpAddr, process::ExitCode, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::{event::Event, limits, secrets::Secrets};
+use holdpoint_engine::{event::Event, limits, log::Log, secrets::Secrets};
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +15,7 @@ use crate::{
     app::App,
     catalogue::Catalogue,
     config::Settings,
+    external::{expose, manager::Manager, plan::Plan},
     home,
     http::serving::{
         Gate, Rules, door::Door, lanes::Lanes, listen, port_file::PortFiles, users::Users,
@@ -23,6 +24,9 @@ use crate::{
     mcp, out, resident,
     servers::{self, Server, Starter},
     stderr,
+    tool::Entry,
+    tools::external,
+    wrap::{self, Wrapped},
 };
 
 /// What MCP on stdin and stdout means for the process.
@@ -44,9 +48,18 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     start_logging(settings.log_level.as_deref(), stdio, &secrets)?;
     check_exposure(settings.host, settings.token.as_deref())?;
     home::close_to_others();
-    let catalogue = Catalogue::ours(&settings.toolset)?;
-    let Settings { tool_timeout, structured, .. } = settings;
-    let app = App::new(catalogue, tool_timeout, structured, settings.db.as_deref(), secrets);
+    let runtime = runtime()?;
+    let plan = Plan::of(&settings)?;
+    let engine = App::engine(settings.db.as_deref(), secrets);
+    let (others, mounted) = match plan {
+        None => (None, Vec::new()),
+        Some(plan) => runtime.block_on(begin(plan, &settings, Arc::clone(&engine.log)))?,
+    };
+    let catalogue = Catalogue::with(mounted, &settings.toolset)?;
+    let app = App::over(engine, catalogue, settings.tool_timeout, settings.structured);
+    if let Some(others) = others {
+        app.external.get_or_init(|| others);
+    }
     if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
         opened.with_context(|| format!("--dap-log: `{}` cannot be written", file.display()))?;
@@ -58,7 +71,19 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     };
     keep_large_files_from_ending_us()?;
     let gate = gate(&app, &settings)?;
-    runtime()?.block_on(serve(app, gate, settings, stdio, starter))
+    runtime.block_on(serve(app, gate, settings, stdio, starter))
+}
+
+/// Begins to connect other servers, and waits for those whose tools our own list is to have.
+async fn begin(
+    plan: Plan,
+    settings: &Settings,
+    log: Arc<Log>,
+) -> anyhow::Result<(Option<Arc<Manager>>, Vec<Entry>)> {
+    let manager = Manager::start(plan, log);
+    let mut mounted = external::mounted(&settings.toolset);
+    mounted.extend(expose::entries(&manager, &settings.expose, &settings.toolset).await?);
+    Ok((Some(manager), mounted))
 }
 
 pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
@@ -105,12 +130,17 @@ async fn serve(
         Err(error) => bail!("no port from {} on could be bound: {error}", settings.port),
     };
     let mut served = Served::start(&app, gate, listeners, settings.mcp_sse)?;
-    if is_for_everybody(starter) {
-        served.announce(&app);
+    let _entered = match &settings.wrapped {
+        None => make_known(&mut served, &app, starter),
+        Some(wrapped) => {
+            make_known_beside(&mut served, &app, &wrapped.name);
+            None
+        }
+    };
+    if stdio == Stdio::Off {
+        resident::let_go_of_the_start();
     }
-    let _entered = enter(&app, starter);
-    resident::let_go_of_the_start();
-    let stdin_ended = served.serve_stdio(&app, stdio);
+    let stdin_ended = served.serve_stdio(&app, stdio, settings.wrapped.clone());
     let idle = async {
         match settings.end_idle {
             Some(patience) => activity::idle(&app, patience).await,
@@ -150,6 +180,26 @@ fn keep_large_files_from_ending_us() -> anyhow::Result<()> {
     let seen = Arc::default();
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, seen).context("SIGXFSZ")?;
     Ok(())
+}
+
+/// Apps and shells find this server.
+fn make_known(served: &mut Served, app: &App, starter: Starter) -> Option<servers::Entered> {
+    if is_for_everybody(starter) {
+        served.announce(app);
+    }
+    enter(app, starter)
+}
+
+/// They go on finding the one that is there: this one is for the calls of a server that it stands before.
+fn make_known_beside(served: &mut Served, app: &App, name: &str) {
+    if servers::running().is_empty() {
+        served.announce(app);
+    }
+    if let Some(url) = app.base_url() {
+        stderr::line(&format!(
+            "holdpoint wrap: the calls of `{name}` are recorded and held at {url}"
+        ));
+    }
 }
 
 /// Where shells look for a server. One that `holdpoint tool` started says there that it is ready.
@@ -207,14 +257,22 @@ impl Served {
     }
 
     /// Serves stdin and stdout. What is returned ends when the process is to end with stdin; else never.
-    fn serve_stdio(&mut self, app: &App, stdio: Stdio) -> impl Future<Output = ()> + use<> {
+    fn serve_stdio(
+        &mut self,
+        app: &App,
+        stdio: Stdio,
+        wrapped: Option<Wrapped>,
+    ) -> impl Future<Output = ()> + use<> {
         let ended = CancellationToken::new();
         let leads = stdio == Stdio::Leads;
         if stdio != Stdio::Off {
             let (app, ended) = (app.clone(), ended.clone());
             // Ended by stdin or by the shutdown token, awaited or aborted in `stop`.
             self.tasks.spawn(async move {
-                mcp::stdio::serve(app).await;
+                match wrapped {
+                    Some(wrapped) => wrap::serve(app, wrapped).await,
+                    None => mcp::stdio::serve(app).await,
+                }
                 tracing::info!("MCP on stdio has ended");
                 if leads {
                     ended.cancel();
@@ -228,8 +286,14 @@ impl Served {
 pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     tracing::info!(reason, "stopping");
     let last = app.engine.log.append(Event::ServerStopping { reason: reason.to_owned() });
-    // The programs first: their ends are the last thing clients hear.
-    if tokio::time::timeout(limits::PROGRAMS_END, app.engine.sessions.stop_all()).await.is_err() {
+    // The programs first: their ends are the last thing clients hear. Other servers end beside them.
+    let others = async {
+        if let Some(external) = app.external.get() {
+            external.stop().await;
+        }
+    };
+    let ends = async { tokio::join!(app.engine.sessions.stop_all(), others) };
+    if tokio::time::timeout(limits::PROGRAMS_END, ends).await.is_err() {
         tracing::debug!("a program took too long to end; its guard sees to it");
     }
     // Whoever is paused goes on, and is heard out: an app must neither hang nor end because its debugger went.

@@ -16,6 +16,8 @@ use std::{
 
 use holdpoint_engine::{budget, limits, secrets::Secrets};
 
+use crate::external::hidden;
+
 /// Started with the first line: most servers on stdio never write one.
 static LINES: OnceLock<Option<SyncSender<Said>>> = OnceLock::new();
 static DROPPED: AtomicU64 = AtomicU64::new(0);
@@ -101,7 +103,8 @@ pub(crate) struct LogLines(pub(crate) Arc<Secrets>);
 impl Write for LogLines {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let said = String::from_utf8_lossy(text);
-        line(&self.0.text(said.trim_end_matches('\n')));
+        let said = self.0.text(said.trim_end_matches('\n')).into_owned();
+        line(&hidden::without(said));
         Ok(text.len())
     }
 

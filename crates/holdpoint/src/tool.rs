@@ -24,9 +24,9 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::{
     answer::{Answer, Meta, Reply, Shape, envelope, refused, word},
     call::{Call, Caller, Common},
-    entry::{Entry, Size, entry, first_sentence, same, unique},
+    entry::{Described, Entry, Size, entry, first_sentence, same, unique},
     family::{AnswerForm, Family},
-    params::{echo, nearest},
+    params::{check_described, echo, nearest},
     schema::bare,
 };
 use crate::{app::App, panics};

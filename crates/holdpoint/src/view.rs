@@ -2,6 +2,7 @@
 //! facts; here they get the names of the contract, each shape and each word of refusal once.
 
 pub(crate) mod call;
+pub(crate) mod external;
 pub(crate) mod points;
 pub(crate) mod refused;
 pub(crate) mod short;

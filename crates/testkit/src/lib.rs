@@ -20,6 +20,7 @@ pub mod node;
 pub mod packages;
 pub mod process;
 pub mod rpc;
+pub mod servers;
 pub mod stage;
 pub mod user;
 

@@ -27,6 +27,8 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
     // npm's archives are what it installs.
     node_modules(workspace, "packages-node", &pins.join("node"))?;
     runners(workspace, "packages-runners", &pins.join("runners"))?;
+    node_modules(workspace, "servers-node", &pins.join("servers"))?;
+    venv(workspace, "servers-python", &pins.join("servers/requirements.txt"))?;
     Ok(())
 }
 

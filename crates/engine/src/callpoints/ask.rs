@@ -35,6 +35,8 @@ pub struct Asking {
     pub kind: CallKind,
     /// Who makes it, such as `mcp_client`.
     pub source: String,
+    /// The server whose tool or resource it is.
+    pub server: Option<String>,
     pub signature: Value,
     pub args: Vec<Value>,
     pub kwargs: Map<String, Value>,
@@ -50,7 +52,16 @@ pub struct Answered {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
     Returned(Value),
-    Raised { exception_type: String, message: String },
+    /// It returned something that says that it failed.
+    Failed {
+        value: Value,
+        exception_type: String,
+        message: String,
+    },
+    Raised {
+        exception_type: String,
+        message: String,
+    },
 }
 
 /// A call that has begun and not ended. Dropped, it is given up.
@@ -99,7 +110,7 @@ impl Callpoints {
 
     /// Takes a call in that nobody had to send.
     fn take_in_own(&self, asking: Asking) -> Arc<Call> {
-        let Asking { name, kind, source, signature, args, kwargs } = asking;
+        let Asking { name, kind, source, server, signature, args, kwargs } = asking;
         let values = args.iter().chain(kwargs.values());
         let mut found: Vec<Found> = values.map(found).collect();
         self.show(&mut found);
@@ -114,7 +125,7 @@ impl Callpoints {
             started_at: clock::now(),
             signature,
             format: Format::Json,
-            origin: CallOrigin { source: Some(source), ..CallOrigin::default() },
+            origin: CallOrigin { source: Some(source), server, ..CallOrigin::default() },
             ..Call::default()
         };
         let mut kept = kept.into_iter();
@@ -199,9 +210,9 @@ impl Callpoints {
     }
 
     /// The end of a call of this process.
-    fn end_own(&self, call_id: &str, ending: Ending) -> Option<Ended> {
+    fn end_own(&self, call_id: &str, ending: Ending) -> Option<(Ended, Option<Cid>)> {
         let mut found: Vec<Found> = match &ending {
-            Ending::Returned(value) => vec![found(value)],
+            Ending::Returned(value) | Ending::Failed { value, .. } => vec![found(value)],
             Ending::Raised { .. } => Vec::new(),
         };
         self.show(&mut found);
@@ -212,10 +223,13 @@ impl Callpoints {
         let was_paused = flight.pause.is_some();
         let mut call = Arc::unwrap_or_clone(flight.call);
         call.verdict = flight.verdict.map(Box::new);
-        let result = kept.into_iter().next().map(|it| place(&mut call, it));
+        let kept = kept.into_iter().next();
+        let cid = kept.as_ref().map(|(cid, _)| *cid);
+        let result = kept.map(|it| place(&mut call, it));
         let (exception_type, exception_message) = match ending {
             Ending::Returned(_) => (None, None),
-            Ending::Raised { exception_type, message } => (Some(exception_type), Some(message)),
+            Ending::Failed { exception_type, message, .. }
+            | Ending::Raised { exception_type, message } => (Some(exception_type), Some(message)),
         };
         let failed = exception_type.is_some();
         call.end = Some(End {
@@ -228,7 +242,7 @@ impl Callpoints {
             ..End::default()
         });
         end_snapshots(&call, &mut bring);
-        Some(self.conclude(live, call, was_paused, flight.repl_sessions, bring))
+        Some((self.conclude(live, call, was_paused, flight.repl_sessions, bring), cid))
     }
 }
 
@@ -237,19 +251,21 @@ impl Answered {
         &self.call.call_id
     }
 
-    /// Says how the call ended; where it pauses after it, returns when somebody lets it go on.
-    pub async fn complete(mut self, ending: Ending) {
+    /// Says how the call ended; where it pauses after it, returns when somebody lets it go on. What it
+    /// returned is found by the CID.
+    pub async fn complete(mut self, ending: Ending) -> Option<Cid> {
         let callpoints = Arc::clone(&self.call.callpoints);
         callpoints.recorder.keep_up().await;
         self.call.is_done = true;
-        let Some(ended) = callpoints.end_own(&self.call.call_id, ending) else { return };
+        let (ended, cid) = callpoints.end_own(&self.call.call_id, ending)?;
         let name = match &ended {
             Ended::Pauses { call, .. } => call.name.clone(),
-            Ended::Answered(_) => return,
+            Ended::Answered(_) => return cid,
         };
         if let Ok(Some(paused)) = callpoints.answer(ended).await {
             callpoints.decided(paused, &name).await;
         }
+        cid
     }
 }
 

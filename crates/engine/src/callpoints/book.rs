@@ -132,7 +132,7 @@ impl Live {
     /// What becomes of a call that does not pause.
     pub(super) fn unpaused(&self, call: &Call) -> CallStarted {
         let call_id = call.id.clone();
-        let point = self.config.points.get(&call.name);
+        let point = self.config.point(&call.name);
         match point.and_then(|point| point.replacement.clone()) {
             Some(function_name) => CallStarted::Replace { call_id, function_name },
             None => CallStarted::Continue { call_id },

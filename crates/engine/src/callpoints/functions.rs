@@ -105,9 +105,17 @@ impl Config {
         }
     }
 
+    /// The callpoint of a function; of a tool of another server its own, or else that of all of the server's.
+    pub(super) fn point(&self, name: &str) -> Option<&Callpoint> {
+        self.points.get(name).or_else(|| {
+            let (server, _) = name.split_once('/')?;
+            self.points.get(&format!("{server}/*"))
+        })
+    }
+
     /// Whether a call of `name` pauses at that moment.
     pub(super) fn pauses(&self, name: &str, moment: Moment) -> bool {
-        self.points.get(name).is_some_and(|point| {
+        self.point(name).is_some_and(|point| {
             let own = if moment == Moment::Before { point.before } else { point.after };
             pauses(own, self.default, moment)
         })

@@ -92,6 +92,9 @@ pub struct CallOrigin {
     /// Who in this process asked, where no app did.
     #[serde(rename = "so", default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The server whose tool or resource it is, where it is another's.
+    #[serde(rename = "sv", default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     #[serde(rename = "as", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_async: bool,
 }

@@ -14,7 +14,9 @@ impl Event {
             | Event::ProcessEnded { reason: text, .. }
             | Event::BreakpointUnbound { why: text, .. }
             | Event::CallPaused { line: text, .. }
-            | Event::CallLost { why: text, .. } => clean(secrets, text),
+            | Event::CallLost { why: text, .. }
+            | Event::ExternalServer { detail: text, .. }
+            | Event::ExternalLog { text, .. } => clean(secrets, text),
             Event::TracepointHit(hit) => hit.conceal(secrets),
             _ => {}
         }

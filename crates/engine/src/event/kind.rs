@@ -30,6 +30,8 @@ pub enum EventKind {
     CallsLost,
     CallpointChanged,
     FunctionRegistered,
+    ExternalServer,
+    ExternalLog,
 }
 
 /// What a reader may be watching; an event says which of these it changes.
@@ -72,6 +74,8 @@ impl EventKind {
         EventKind::CallsLost,
         EventKind::CallpointChanged,
         EventKind::FunctionRegistered,
+        EventKind::ExternalServer,
+        EventKind::ExternalLog,
     ];
 
     /// The stops that an exception caused; asking for stops finds them too.
@@ -111,6 +115,8 @@ impl EventKind {
             EventKind::CallsLost => "calls_lost",
             EventKind::CallpointChanged => "callpoint_changed",
             EventKind::FunctionRegistered => "function_registered",
+            EventKind::ExternalServer => "external_server",
+            EventKind::ExternalLog => "external_log",
         }
     }
 
@@ -231,6 +237,10 @@ mod tests {
         ];
         events.extend(sessions());
         events.extend(calls());
+        events.extend([
+            Event::ExternalServer { server: name(), status: "connected", detail: String::new() },
+            Event::ExternalLog { server: name(), level: "info".into(), text: "t".into() },
+        ]);
         assert_eq!(events.len(), EventKind::ALL.len());
         for event in events {
             let name = serde_json::to_value(&event).unwrap()["kind"].as_str().unwrap().to_owned();

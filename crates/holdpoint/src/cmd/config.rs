@@ -100,7 +100,7 @@ fn value(held: &Setting) -> Option<Value> {
     Some(match held.option.kind {
         OptionKind::Flag => (first == "true").into(),
         OptionKind::Number(_) => serde_json::from_str(&first).unwrap_or(Value::String(first)),
-        OptionKind::List(_) => values.clone().into(),
+        OptionKind::List(_) | OptionKind::Many(_) => values.clone().into(),
         OptionKind::Text(_) | OptionKind::Path(_) | OptionKind::Choice(_) => first.into(),
     })
 }

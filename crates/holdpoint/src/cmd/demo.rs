@@ -6,6 +6,7 @@
 mod arrival;
 mod call;
 mod line;
+mod other;
 mod stage;
 mod trace;
 
@@ -35,7 +36,7 @@ struct Scene {
     play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
 }
 
-const SCENES: &[Scene] = &[arrival::SCENE, line::SCENE, trace::SCENE, call::SCENE];
+const SCENES: &[Scene] = &[arrival::SCENE, line::SCENE, trace::SCENE, call::SCENE, other::SCENE];
 
 impl Command for Demo {
     const NAME: &'static str = "demo";

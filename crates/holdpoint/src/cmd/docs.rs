@@ -11,7 +11,7 @@ use crate::{
     config::Config,
     http, out,
     tool::{Effect, Entry, Size},
-    tools::{MORE, TOOLSETS},
+    tools::{MORE, TOOLSETS, external},
 };
 
 /// Write the generated reference
@@ -63,6 +63,12 @@ fn tools(catalogue: &Catalogue) -> String {
         page += &tool_text(&tool.entry, tool.schema());
     }
     page += &tool_text(MORE, &MORE.schema(Size::Whole));
+    page += "\n# Tools about other MCP servers\n\n\
+        Offered where the start names such servers (`--mcp-clients`, `--mcp-clients-config`, \
+        `--mcp-client`); the last three with `--toolset all,external-admin`.\n";
+    for tool in external::every() {
+        page += &tool_text(tool, &tool.schema(Size::Whole));
+    }
     page += "\n# Failures\n\n\
         A failure's text is `[E_CODE] what happened`, then a line `hint: the next step`.\n\n\
         | code | meaning |\n|---|---|\n";

@@ -5,12 +5,17 @@
 //! kernel gives them. The main thread alone is held, and the others go on: one of them may hold the lock that
 //! the call waits for. It runs in a process of its own, because a call that is broken off in the middle would
 //! end the program.
+//!
+//! A thread that waits in the kernel can take a call: it has left its interpreter in order. One that computes may be
+//! in the middle of anything, an allocation for instance, and a call that does the same breaks it; such a one is only
+//! asked to run the code when it comes to it, as Python provides for.
 
 use std::{
     fs,
     io::{IoSlice, IoSliceMut},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use anyhow::{Context as _, bail, ensure};
@@ -36,6 +41,13 @@ const RED_ZONE: u64 = 128;
 const VECTORS: usize = 64 * 1024;
 /// `RTLD_NOW`.
 const NOW: u64 = 2;
+/// Memory of the process's own: to be read and written, private, of no file.
+const MEMORY: [u64; 2] = [3, 0x22];
+/// How often it is looked whether the thread waits, and how often at the most: most programs do all the time.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+const LOOKS: usize = 20;
+/// What the kernel says of a system call that was interrupted while it waited: `EINTR`, `ERESTARTSYS` and its kin.
+const WAITED: [i64; 5] = [-4, -512, -513, -514, -516];
 
 /// Call a function of a library inside a process that runs
 #[derive(clap::Parser)]
@@ -56,8 +68,9 @@ impl super::Command for Inject {
 }
 
 fn run(pid: i32, library: &Path, function: &str, text: &str) -> anyhow::Result<ExitCode> {
-    let held = Held::take(Pid::from_raw(pid))?;
-    let done = held.call_in(library, function, text);
+    let held = Held::at_rest(Pid::from_raw(pid))?;
+    let done =
+        if held.waits() { held.call_in(library, function, text) } else { held.call_later(text) };
     held.release()?;
     let answer = done?;
     // What it returns is an int.
@@ -77,6 +90,27 @@ struct Held {
 }
 
 impl Held {
+    /// Where it waits, if it ever does.
+    fn at_rest(pid: Pid) -> anyhow::Result<Held> {
+        let mut held = Held::take(pid)?;
+        for _ in 0..LOOKS {
+            if held.waits() {
+                break;
+            }
+            held.release()?;
+            // Nobody tells when another process waits.
+            std::thread::sleep(LOOK_AGAIN);
+            held = Held::take(pid)?;
+        }
+        Ok(held)
+    }
+
+    /// Whether it stood in a system call that waits.
+    fn waits(&self) -> bool {
+        let is_call = self.registers.orig_rax.cast_signed() >= 0;
+        is_call && WAITED.contains(&self.registers.rax.cast_signed())
+    }
+
     fn take(pid: Pid) -> anyhow::Result<Held> {
         ptrace::seize(pid, ptrace::Options::empty())
             .with_context(|| format!("ptrace: process {pid}"))?;
@@ -100,18 +134,49 @@ impl Held {
     fn call_in(&self, library: &Path, function: &str, text: &str) -> anyhow::Result<u64> {
         let dlopen = self.address_anywhere("dlopen")?;
         let path = library.to_str().context("the library's path is not text")?;
-        let handle = self.call(dlopen, path, |text| [text, NOW, 0])?;
+        let handle = self.call(dlopen, path, |text| [text, NOW, 0, 0, 0, 0])?;
         if handle == 0 {
             bail!("`{path}` cannot be loaded: {}", self.loading_error());
         }
         let function = self
             .address_in(library, function)?
             .with_context(|| format!("No symbol `{function}` in {path}"))?;
-        self.call(function, text, |text| [0, text, 0])
+        self.call(function, text, |text| [0, text, 0, 0, 0, 0])
+    }
+
+    /// Leaves the code to the interpreter, which runs it between two of the program's own instructions. The memory
+    /// that it is in stays the process's: nobody knows when it was read.
+    fn call_later(&self, code: &str) -> anyhow::Result<u64> {
+        let [add, run] = ["Py_AddPendingCall", "PyRun_SimpleString"].map(|it| self.of_python(it));
+        let (add, run) = (add?, run?);
+        // An error would be one of the program, wherever it is by then.
+        let hex: String = code.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let code = format!(
+            "try:\n exec(bytes.fromhex('{hex}').decode())\nexcept BaseException:\n pass\n\0"
+        );
+        let mmap = self.address_anywhere("mmap")?;
+        let [access, kind] = MEMORY;
+        let length = code.len() as u64;
+        let place = self.call(mmap, "", |_| [0, length, access, kind, u64::MAX, 0])?;
+        ensure!(place.cast_signed() > 0, "no memory in process {}", self.pid);
+        self.write(place, code.as_bytes())?;
+        self.call(add, "", |_| [run, place, 0, 0, 0, 0])
+    }
+
+    /// A function of the interpreter, which is the program itself or a library of it.
+    fn of_python(&self, function: &str) -> anyhow::Result<u64> {
+        let is_python =
+            |path: &str| path.rsplit('/').next().is_some_and(|name| name.contains("python"));
+        for (base, path) in self.mapped()?.iter().filter(|(_, path)| is_python(path)) {
+            if let Ok(Some(address)) = self.symbol(*base, path, function) {
+                return Ok(address);
+            }
+        }
+        bail!("No symbol `{function}` in process {}", self.pid)
     }
 
     fn loading_error(&self) -> String {
-        let told = self.address_anywhere("dlerror").and_then(|it| self.call(it, "", |_| [0; 3]));
+        let told = self.address_anywhere("dlerror").and_then(|it| self.call(it, "", |_| [0; 6]));
         match told {
             Ok(text) if text != 0 => self.text(text),
             _ => "no reason was given".to_owned(),
@@ -123,7 +188,7 @@ impl Held {
         &self,
         function: u64,
         text: &str,
-        arguments: impl FnOnce(u64) -> [u64; 3],
+        arguments: impl FnOnce(u64) -> [u64; 6],
     ) -> anyhow::Result<u64> {
         let bytes = [text.as_bytes(), &[0]].concat();
         let stack = self.registers.rsp - RED_ZONE - bytes.len() as u64;
@@ -132,16 +197,19 @@ impl Held {
         // At its first instruction a function finds the way back, and the stack even but for that.
         let top = place - 64 - 8;
         self.write(top, &NOWHERE.to_ne_bytes())?;
-        let [first, second, third] = arguments(place);
+        let [rdi, rsi, rdx, rcx, r8, r9] = arguments(place);
         let registers = libc::user_regs_struct {
             rip: function,
             rsp: top,
             rax: 0,
             // No system call is to begin again while we are here.
             orig_rax: u64::MAX,
-            rdi: first,
-            rsi: second,
-            rdx: third,
+            rdi,
+            rsi,
+            rdx,
+            rcx,
+            r8,
+            r9,
             ..self.registers
         };
         ptrace::setregs(self.pid, registers).context("ptrace: registers")?;

@@ -36,6 +36,10 @@ impl Command for Mcp {
         "token",
         "token-file",
         "log-level",
+        "mcp-clients",
+        "mcp-clients-config",
+        "mcp-client",
+        "expose",
     ];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {

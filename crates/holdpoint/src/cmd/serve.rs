@@ -40,6 +40,10 @@ impl Command for Serve {
         "token",
         "token-file",
         "log-level",
+        "mcp-clients",
+        "mcp-clients-config",
+        "mcp-client",
+        "expose",
     ];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {

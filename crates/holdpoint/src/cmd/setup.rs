@@ -2,7 +2,7 @@
 //!
 //! Without `--write` this prints the agent's configuration, ready to paste, and says where it belongs.
 //! With `--write` it merges the same into the agent's file, keeps what is there, and says truthfully what it did.
-//! With `--skill` it writes the skill where the agent reads skills.
+//! With `--skill` it writes the skill where the agent reads skills; with `--wrap` it puts another server behind us.
 //! It never starts the agent, and it never changes a file that it does not fully understand.
 
 pub(crate) mod agents;
@@ -11,6 +11,7 @@ mod link;
 pub(crate) mod merge;
 mod skill;
 pub(crate) mod whereabouts;
+mod wrapping;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use crate::config::Config;
 use self::agents::{Agent, Own, ReadBy};
 use self::merge::{ARGUMENTS, Merged, ServerEntry, Unmerged};
 use self::whereabouts::{PROGRAM, Platform, Whereabouts};
+use self::wrapping::Wrapping;
 
 /// Print an agent's configuration for Holdpoint, or merge it into the agent's own file
 #[derive(clap::Parser)]
@@ -38,12 +40,28 @@ pub(crate) struct Setup {
     /// Write the skill, which says when to reach for which tool, where the agent reads skills
     #[arg(long)]
     skill: bool,
+    /// Rewrite the agent's entry of this server so that `holdpoint wrap` starts it, with a backup
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["write", "skill", "unwrap"])]
+    wrap: Option<String>,
+    /// Take that back
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["write", "skill"])]
+    unwrap: Option<String>,
 }
 
 impl Command for Setup {
     const NAME: &'static str = "setup";
 
     fn run(self, _: Config) -> Result<ExitCode> {
+        let wrapping = match (&self.wrap, &self.unwrap) {
+            (Some(name), _) => Some(Wrapping::On(name)),
+            (None, Some(name)) => Some(Wrapping::Off(name)),
+            (None, None) => None,
+        };
+        if let Some(wrapping) = wrapping {
+            let done = wrapping::rewrite(&Whereabouts::of_this_process()?, self.agent, wrapping)?;
+            crate::out::line(done);
+            return Ok(ExitCode::SUCCESS);
+        }
         let wish = Wish { write: self.write, skill: self.skill };
         run_in(&Whereabouts::of_this_process()?, self.agent, wish, &mut std::io::stdout())?;
         Ok(ExitCode::SUCCESS)

@@ -179,7 +179,7 @@ fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>>
             (value.and_then(Value::as_bool).map(|it| vec![it.to_string()]), "true or false")
         }
         (OptionKind::Number(_), value) => (value.and_then(number).map(|it| vec![it]), "a number"),
-        (OptionKind::List(_), Some(Value::Array(list))) => {
+        (OptionKind::List(_) | OptionKind::Many(_), Some(Value::Array(list))) => {
             (list.iter().map(text).collect(), "a list of strings")
         }
         (OptionKind::List(_), value) => {
@@ -189,7 +189,7 @@ fn values(option: &Opt, item: &Item, path: &Path) -> anyhow::Result<Vec<String>>
         (OptionKind::Path(_), value) => {
             (value.and_then(text).map(|it| vec![beside(path, &it)]), "a string")
         }
-        (OptionKind::Text(_) | OptionKind::Choice(_), value) => {
+        (OptionKind::Text(_) | OptionKind::Choice(_) | OptionKind::Many(_), value) => {
             (value.and_then(text).map(|it| vec![it]), "a string")
         }
     };
@@ -270,7 +270,7 @@ mod tests {
             "[server]\nport = 1\n",
             expect![[r#"
                 /a/config.toml:1: no option `server`
-                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url"#]],
+                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url, mcp_clients, mcp_clients_config, mcp_client, expose"#]],
         );
     }
 

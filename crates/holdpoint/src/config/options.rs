@@ -5,7 +5,7 @@ use std::{net::IpAddr, path::PathBuf, time::Duration};
 use clap::ValueEnum as _;
 
 use super::{Opt, OptionKind};
-use crate::mcp::Structured;
+use crate::{external::config::ServerConfig, mcp::Structured};
 
 /// What most options are.
 const PLAIN: Opt = Opt {
@@ -203,7 +203,49 @@ pub(crate) const OPTIONS: &[Opt] = &[
         set: |to, given| put(&mut to.url, one(given).map(str::to_owned).map(Some)),
         ..PLAIN
     },
+    // Each of these three starts programs, or sends calls and headers to whoever is named.
+    Opt {
+        name: "mcp-clients",
+        env: "HOLDPOINT_MCP_CLIENTS",
+        about: "Connect the other MCP servers that `mcp_clients.json` of the home names",
+        from_workspace: false,
+        set: |to, given| put(&mut to.mcp_clients, one(given).and_then(flag)),
+        ..PLAIN
+    },
+    Opt {
+        name: "mcp-clients-config",
+        env: "HOLDPOINT_MCP_CLIENTS_CONFIG",
+        about: "Connect those that this file names; an agent's own file will do",
+        kind: OptionKind::Path("FILE"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.mcp_clients_config, one(given).map(PathBuf::from).map(Some)),
+        ..PLAIN
+    },
+    Opt {
+        name: "mcp-client",
+        env: "HOLDPOINT_MCP_CLIENT",
+        about: "Connect this MCP server: `NAME:COMMAND ARGS…` or `NAME:http://…`; may be repeated",
+        kind: OptionKind::Many("NAME:VALUE"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.mcp_client, given.iter().map(|it| inline(it)).collect()),
+        ..PLAIN
+    },
+    // An agent would call them for whoever wrote the repository.
+    Opt {
+        name: "expose",
+        env: "HOLDPOINT_EXPOSE",
+        about: "Offer the tools of this connected server (`SERVER` or `SERVER/TOOL`) as our own; may be repeated",
+        kind: OptionKind::List("SERVER[/TOOL]"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.expose, Ok(given.to_vec())),
+        ..PLAIN
+    },
 ];
+
+/// Checked here, so that a wrong one is an error of the command line.
+fn inline(text: &str) -> Result<String, String> {
+    ServerConfig::inline(text).map(|_| text.to_owned())
+}
 
 fn one(given: &[String]) -> Result<&str, String> {
     match given {
@@ -297,6 +339,10 @@ mod tests {
             "plain-name",
             "token-file",
             "url",
+            "mcp-clients",
+            "mcp-clients-config",
+            "mcp-client",
+            "expose",
         ];
         assert_eq!(own, expected);
         for option in OPTIONS {

@@ -11,6 +11,7 @@ mod callpoints;
 mod debug_client;
 mod described;
 mod events;
+mod external;
 mod functions;
 mod health;
 mod index;
@@ -89,6 +90,14 @@ fn all() -> OpenApiRouter<App> {
         .routes(routes!(objects::list))
         .routes(routes!(objects::one))
         .routes(routes!(objects::history))
+        .routes(routes!(external::clients))
+        .routes(routes!(external::connect))
+        .routes(routes!(external::disconnect))
+        .routes(routes!(external::reconnect))
+        .routes(routes!(external::tools))
+        .routes(routes!(external::call))
+        .routes(routes!(external::resources))
+        .routes(routes!(external::read))
 }
 
 pub(super) fn router(app: App) -> Router {
@@ -130,7 +139,8 @@ mod tests {
         let mut posts = 0;
         for (path, methods) in paths {
             let Some(post) = methods.get("post") else { continue };
-            if path.ends_with("/close") || path == "/api/open" {
+            let without = ["/close", "/disconnect", "/reconnect"];
+            if without.iter().any(|it| path.ends_with(it)) || path == "/api/open" {
                 continue;
             }
             posts += 1;

@@ -85,7 +85,10 @@ fn matters(event: &Event, reader: &str) -> bool {
         | Event::CallCompleted { .. }
         | Event::CallsCompleted { .. }
         | Event::CallpointChanged { .. }
-        | Event::FunctionRegistered { .. } => false,
+        | Event::FunctionRegistered { .. }
+        | Event::ExternalLog { .. } => false,
+        // What the reader counts on may be gone.
+        Event::ExternalServer { status, .. } => matches!(*status, "disconnected" | "failed"),
     }
 }
 

@@ -49,6 +49,8 @@ pub(crate) struct Call {
     pub(crate) by: String,
     client: Option<ClientId>,
     pub(crate) budget: Budget,
+    /// What the client gets beside the text.
+    pub(crate) shape: Shape,
     /// The same, if the call named it: what a contract counts is cut for nothing else.
     pub(crate) asked_budget: Option<Budget>,
     /// The session that was named, if any.
@@ -71,6 +73,7 @@ impl Call {
             by: caller.by,
             client: caller.client,
             budget,
+            shape: caller.shape,
             asked_budget: None,
             session,
             cancel: caller.cancel,

@@ -161,6 +161,12 @@ impl Entry {
         matches!(self.made, Made::Described { .. })
     }
 
+    /// The same, in this set as well.
+    pub(crate) fn also_in(mut self, toolset: &str) -> Entry {
+        self.toolsets.push(toolset.to_owned());
+        self
+    }
+
     /// What a call's parameters are checked against.
     pub(crate) fn schema(&self, size: Size) -> JsonObject {
         let mut schema = match &self.made {

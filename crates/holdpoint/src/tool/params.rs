@@ -150,6 +150,32 @@ pub(super) fn check(
     }
 }
 
+/// The same for the tool of another server, by its own schema.
+pub(crate) fn check_described(
+    tool: &str,
+    schema: &JsonObject,
+    arguments: &JsonObject,
+) -> Result<(), Failure> {
+    let known = names(schema);
+    let is_closed = schema.get("additionalProperties") == Some(&json!(false));
+    let mut unknown = arguments.keys().filter(|name| !known.contains(&name.as_str()));
+    if let Some(unknown) = unknown.next().filter(|_| is_closed) {
+        return Err(unknown_parameter(tool, unknown, &known));
+    }
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    let mut required = required.filter_map(Value::as_str);
+    if let Some(name) = required.find(|name| !arguments.contains_key(*name)) {
+        // What was given under another name is most likely meant.
+        let meant = arguments.keys().find(|it| !known.contains(&it.as_str()) && is_slip(it, name));
+        return Err(match meant {
+            Some(slip) => unknown_parameter(tool, slip, &known),
+            None => missing(tool, name, schema),
+        });
+    }
+    admits::arguments(schema, arguments)
+        .map_err(|refusal| explain(schema, wrong_value(tool, &refusal.path, &refusal.problem)))
+}
+
 /// To most models an explicit null means "not given", unless it is a value there.
 pub(super) fn drop_nulls(entry: &Entry, schema: &JsonObject, arguments: &mut JsonObject) {
     let is_value = |name: &String| match &entry.made {

@@ -35,6 +35,7 @@ pub(crate) fn data(seen: &Seen) -> Map<String, Value> {
     let origin = &call.origin;
     for (name, value) in [
         ("source", origin.source.clone().map(Value::from)),
+        ("server", origin.server.clone().map(Value::from)),
         ("call_type", origin.call_type.clone().map(Value::from)),
         ("thread_id", origin.thread_id.clone()),
         ("thread_name", origin.thread_name.clone().map(Value::from)),

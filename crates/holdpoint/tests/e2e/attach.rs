@@ -8,7 +8,7 @@ use std::{
 };
 
 use holdpoint_testkit::{
-    debug::{Debug, line, python},
+    debug::{Debug, line, program, python},
     until,
 };
 use serde_json::{Value, json};
@@ -510,5 +510,25 @@ fn tracepoints_report_from_a_program_that_runs_already() {
         debug.nothing_is_left();
         println!("{} {listening}", language.file());
         target.goes_on();
+    }
+}
+
+/// A program that computes is in the middle of something wherever it is held: it is debugged, and lives.
+#[test]
+fn a_program_that_never_waits_survives() {
+    for _ in 0..3 {
+        let (folder, file) = program(
+            "import os, sys\n\
+             log = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n\
+             while True:\n    sum(range(2000))\n    os.write(log, b'.\\n')\n",
+        );
+        let mut target = Target::start(Python, &file, &[], &[]);
+        target.works();
+        let mut debug = start();
+        debug.ok("debug_attach", json!({ "pid": target.pid() }));
+        debug.ok("debug_pause", json!({})).has(&["Stopped (pause)"]);
+        debug.ok("debug_stop", json!({}));
+        target.goes_on();
+        drop(folder);
     }
 }

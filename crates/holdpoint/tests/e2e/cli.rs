@@ -14,7 +14,10 @@ fn at_home(args: &[&str]) -> (i32, String, String) {
 fn every_level_has_help() {
     let (code, top, _) = at_home(&["--help"]);
     assert_eq!(code, 0);
-    for command in ["serve", "mcp", "tools", "tool", "stop", "run", "doctor", "setup", "demo"] {
+    for command in [
+        "serve", "mcp", "tools", "tool", "stop", "run", "wrap", "gateway", "doctor", "setup",
+        "demo",
+    ] {
         assert!(top.contains(command), "{command} is not in the help");
         let (code, help, _) = at_home(&[command, "--help"]);
         assert_eq!(code, 0);
@@ -100,6 +103,10 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         "  ann pays 4.50 EUR\n  bob pays 12.00 EUR\n  cleo pays 3.20 EUR\n",
         r#""decision":{"action":"modify","modified_args":["ann",4.5]}"#,
         r#""total_count":1"#,
+        "A call of another MCP server",
+        r#""name":"other/timeline_note""#,
+        "Call paused: other/timeline_note(",
+        "launched",
         "The page: http://127.0.0.1:",
         r#""args": ["mcp", "--toolset", "agent"]"#,
     ] {

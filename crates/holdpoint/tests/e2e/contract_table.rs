@@ -1,14 +1,18 @@
 //! `docs/contract/calls.md` names a test for each thing that is asked about calls, and for each fault that is not
-//! to come back; `docs/contract/hits.md` some for each scenario of hits. Each of them exists.
+//! to come back; `docs/contract/hits.md` some for each scenario of hits, `docs/contract/gateway.md` one for each thing
+//! that is asked about other servers. Each of them exists.
 
 use std::path::Path;
 
 const TABLE: &str = include_str!("../../../../docs/contract/calls.md");
+const SERVERS: &str = include_str!("../../../../docs/contract/gateway.md");
 const SCENARIOS: &str = include_str!("../../../../docs/contract/hits.md");
 
 /// The rows of both tables: number, test.
 fn rows() -> Vec<(&'static str, &'static str)> {
-    rows_of(TABLE)
+    let mut rows = rows_of(TABLE);
+    rows.extend(rows_of(SERVERS));
+    rows
 }
 
 fn rows_of(text: &'static str) -> Vec<(&'static str, &'static str)> {
@@ -27,6 +31,9 @@ fn source(file: &str, name: &str) -> (String, String) {
             (format!("tests/sdk/python/{file}.py"), format!("async def {name}("))
         }
         Some(("py", file)) => (format!("clients/python/tests/{file}.py"), format!("def {name}(")),
+        Some(("unit", file)) => {
+            (format!("crates/holdpoint/src/{file}.rs"), format!("#[test]\nfn {name}() {{"))
+        }
         Some(("js", file)) => (format!("clients/js/test/{file}"), format!("test(\"{name}\"")),
         _ => (format!("crates/holdpoint/tests/e2e/{file}.rs"), format!("#[test]\nfn {name}() {{")),
     }
@@ -40,6 +47,7 @@ fn everything_that_is_asked_has_a_test() {
     };
     assert_eq!(numbers(asked), (1..=135).collect::<Vec<_>>());
     assert_eq!(numbers(faults).len(), 29);
+    assert_eq!(numbers(SERVERS), (1..=172).collect::<Vec<_>>());
 }
 
 #[test]

@@ -262,3 +262,18 @@ fn values_are_short_and_written_as_their_language_does() {
     assert!(told.starts_with(wanted), "{told}");
     assert!(told.len() < 500, "{told}");
 }
+
+/// What a program had not sent goes with it: a count that may be short says so.
+#[test]
+fn a_count_of_a_program_that_was_killed_says_that_it_may_be_short() {
+    let mut debug = start();
+    let (_folder, file) = program(
+        "import os\n\
+         for n in range(50):\n    m = n  # BP: mark\n\
+         os.kill(os.getpid(), 15)\n",
+    );
+    let said = traced(&mut debug, &file, "at {n}", json!({}));
+    said.ended(json!({ "signal": 15 })).has(&["hits of its last moment may be missing"]);
+    let said = debug.ok("tracepoint_read", json!({}));
+    said.has(&["the program was killed, so that hits of its last moment may be missing"]);
+}

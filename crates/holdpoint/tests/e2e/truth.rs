@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use holdpoint_testkit::debug::{Debug, Said, line, program, python};
+use holdpoint_testkit::{
+    debug::{Debug, Said, line, program, python},
+    until,
+};
 use serde_json::{Value, json};
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
@@ -393,4 +396,19 @@ console.log(later);
     assert_eq!(debug.eval("y"), "(number) 1040");
     let said = debug.ok("debug_variables", json!({}));
     assert!(!said.text.contains("not assigned"), "{}", said.text);
+}
+
+/// A debugger that goes with its program answers nothing any more; the breakpoint is there for the next launch.
+#[test]
+fn a_breakpoint_that_is_set_while_the_program_ends_is_set() {
+    let mut debug = start();
+    let (_folder, file) = program("x = 1\ny = 2\n");
+    debug.launch(&file, json!({ "stop_on_entry": false, "timeout_s": 0.01 }));
+    until("the end", || {
+        let said = debug.ok("breakpoint_set", json!({ "file": file, "line": 2 }));
+        assert!(said.data["breakpoint_id"].is_u64(), "{}", said.text);
+        let said = debug.ok("debug_status", json!({}));
+        (said.data["sessions"][0]["state"] != "running").then_some(())
+    });
+    debug.ok("breakpoint_list", json!({})).has(&["program.py:2"]);
 }

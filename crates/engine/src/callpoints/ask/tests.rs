@@ -146,7 +146,7 @@ async fn a_paused_call_goes_on_as_somebody_decides() {
                 let (exception_type, message) = ("ValueError".to_owned(), "no".to_owned());
                 asked.complete(Ending::Raised { exception_type, message }).await;
             }
-            _ => asked.complete(Ending::Returned(json!(1))).await,
+            _ => drop(asked.complete(Ending::Returned(json!(1))).await),
         }
         let recorded = record(&callpoints).await;
         assert_eq!(recorded.seen.call.verdict.as_ref().unwrap().action, word);
@@ -181,7 +181,7 @@ async fn a_call_pauses_after_it_too() {
     let asked = callpoints.ask(asking()).await;
     let (exception_type, message) = ("OSError".to_owned(), "gone".to_owned());
     let complete = asked.complete(Ending::Raised { exception_type, message });
-    let ((), ()) = tokio::join!(complete, decide(&callpoints, &log, Decision::default()));
+    let (_, ()) = tokio::join!(complete, decide(&callpoints, &log, Decision::default()));
     assert_eq!(callpoints.paused(), []);
     let recorded = record(&callpoints).await;
     assert_eq!(recorded.seen.outcome.unwrap().exception.unwrap()["summary"], "OSError: gone");

@@ -1,6 +1,10 @@
 //! The client of the demo: a real server process, a real MCP connection, and its printed transcript.
 
-use std::{process::Stdio, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
 
 use anyhow::{Context as _, bail};
 use rmcp::{
@@ -12,7 +16,7 @@ use rmcp::{
     },
     service::{NotificationContext, RunningService},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
     process::{Child, Command},
     sync::mpsc,
@@ -32,6 +36,8 @@ pub(super) struct Stage {
     /// What came while something else was awaited: the SDK hands pushes over in no fixed order.
     heard: Vec<String>,
     server: Child,
+    /// Names the other server, for as long as ours runs.
+    others: PathBuf,
 }
 
 /// Notes down what the server pushes.
@@ -79,13 +85,31 @@ impl Listener {
     }
 }
 
+/// The server of the last scene, which is this program again.
+pub(super) const OTHER: &str = "other";
+
+/// The file that names it; the server reads it at its start.
+fn others(me: &Path) -> anyhow::Result<PathBuf> {
+    let entry = json!({
+        "command": me, "args": ["mcp", "--port", "0", "--db", ":memory:"], "transport": "stdio",
+    });
+    let name = format!("holdpoint-demo-{}.json", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let text = json!({ "servers": { OTHER: entry } }).to_string();
+    std::fs::write(&file, text).context("the file of other servers could not be written")?;
+    Ok(file)
+}
+
 impl Stage {
     pub(super) async fn open(port: u16) -> anyhow::Result<Stage> {
         let me = std::env::current_exe().context("cannot find this program")?;
+        let others = others(&me)?;
         let mut server = Command::new(me)
             .args(["mcp", "--mcp-sse", "--port", &port.to_string()])
             // The scenes are the same whatever is configured here.
             .args(["--toolset", "all", "--structured", "auto"])
+            .args(["--mcp-clients-config"])
+            .arg(&others)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -100,7 +124,8 @@ impl Stage {
             .await
             .context("the server did not answer in time")?
             .context("the server did not initialize")?;
-        let mut stage = Stage { client, url: String::new(), inbox, heard: Vec::new(), server };
+        let mut stage =
+            Stage { client, url: String::new(), inbox, heard: Vec::new(), server, others };
         let status = stage.data("server_status", "{}").await?;
         let url = status.get("http").and_then(Value::as_str).context("the server has no HTTP")?;
         stage.url = url.to_owned();
@@ -169,6 +194,7 @@ impl Stage {
     /// Ends stdin, which ends the server; one that does not end is killed by its drop.
     pub(super) async fn close(mut self) -> anyhow::Result<()> {
         self.client.close().await.context("closing the connection")?;
+        std::fs::remove_file(&self.others).context("the file of other servers stays")?;
         let status = tokio::time::timeout(PATIENCE, self.server.wait())
             .await
             .context("the server did not end with its stdin")??;

@@ -127,6 +127,8 @@ fn ours(record: &Record) -> Vec<Text> {
         | Event::CallsLost { .. }
         | Event::CallpointChanged { .. }
         | Event::FunctionRegistered { .. }
+        | Event::ExternalServer { .. }
+        | Event::ExternalLog { .. }
         | Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
         | Event::ClientLeft { .. }
@@ -303,7 +305,9 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         | Event::CallCompleted { .. }
         | Event::CallsCompleted { .. }
         | Event::CallpointChanged { .. }
-        | Event::FunctionRegistered { .. } => None,
+        | Event::FunctionRegistered { .. }
+        | Event::ExternalServer { .. }
+        | Event::ExternalLog { .. } => None,
     }
 }
 

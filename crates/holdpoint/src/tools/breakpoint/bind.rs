@@ -73,9 +73,9 @@ pub(crate) async fn sync(app: &App, breakpoint: &Breakpoint) -> Result<Fate, Fai
     let (mut fate, mut failed) = (Fate::Waiting, None);
     for session in sessions.all() {
         for answer in session.sync_breakpoints(&sessions.breakpoints, &breakpoint.place).await {
-            // One that fails keeps no other from it.
+            // One that fails keeps no other from it, and one that ended meanwhile has no part in it.
             let bound = answer.unwrap_or_else(|failure| {
-                failed = Some(failure);
+                failed = Some(failure).filter(|it| it.code != Code::SessionEnded).or(failed.take());
                 Vec::new()
             });
             let mine = bound.into_iter().find(|bound| bound.id == breakpoint.id);

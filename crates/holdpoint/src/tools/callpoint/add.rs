@@ -74,7 +74,7 @@ impl Tool for Add {
             added = callpoints.set_replacement(&function_name, Some(other), &by).await;
         }
         match added {
-            Ok(()) => Ok(Reply::Json(said(callpoints, &function_name))),
+            Ok(()) => Ok(Reply::Json(said(&app, callpoints, &function_name))),
             Err(NoChange::Full) => Ok(refuse("too_many_breakpoints", json!({}))),
             // Somebody removed it meanwhile, or its signature changed.
             Err(_other) => Ok(refuse("breakpoint_not_found", json!({}))),
@@ -83,11 +83,12 @@ impl Tool for Add {
 }
 
 /// What was added, and when its calls pause as things stand.
-fn said(callpoints: &Callpoints, name: &str) -> Value {
+fn said(app: &App, callpoints: &Callpoints, name: &str) -> Value {
     let mut answer = json!({
         "status": "ok", "function_name": name, "pauses": callpoints.pauses_in_words(name),
     });
-    let note = unregistered(name, &callpoints.functions());
+    let is_tool = app.external.get().is_some_and(|it| it.names(name));
+    let note = if is_tool { None } else { unregistered(name, &callpoints.functions()) };
     if let (Some(answer), Some(note)) = (answer.as_object_mut(), note) {
         answer.insert("note".to_owned(), json!(note));
     }

@@ -268,6 +268,11 @@ fn running(session: &Session, waited: Duration) -> Result<Reply, Failure> {
     .into())
 }
 
+/// Hits go out in batches: what a program had not sent when it was killed went with it.
+pub(crate) fn is_cut_short(exit: Option<Exit>) -> bool {
+    matches!(exit, Some(Exit::Signal(_) | Exit::Unguarded(_)))
+}
+
 pub(crate) fn exit_json(exit: Exit) -> Value {
     match exit {
         Exit::Code(code) => json!({ "code": code }),

@@ -147,6 +147,9 @@ pub(super) fn over(session: &Session, end: &End) -> String {
         End::Done => " · ended here".to_owned(),
         End::Exit(exit) => match said::verdict(session) {
             Some(verdict) => format!(" · {verdict}"),
+            None if report::is_cut_short(Some(*exit)) => {
+                format!(" · {exit}: passes of its last moment may be missing")
+            }
             None => format!(" · {exit}"),
         },
         End::Late(patience) => format!(

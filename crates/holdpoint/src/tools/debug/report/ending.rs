@@ -10,7 +10,7 @@ use holdpoint_engine::{
 };
 use serde_json::{Value, json};
 
-use super::{exit_json, new_output, notes, short};
+use super::{exit_json, is_cut_short, new_output, notes, short};
 use crate::tool::{Answer, Reply};
 
 /// Breakpoints that were never hit and are named at the end.
@@ -41,7 +41,7 @@ pub(super) fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, 
         "{how} · {}{}{}{}{}{hint}",
         session.id,
         never_hit(session, &never),
-        passed(session, &passes),
+        passed(session, &passes, exit),
         new_output(&session.output.since(since, None)),
         notes(session, since),
     );
@@ -77,7 +77,7 @@ fn never_hit(session: &Session, never: &[(Breakpoint, bool)]) -> String {
 }
 
 /// `tracepoint 2 (shop.py:12): 21 hits`: whoever traces wants to know without another call.
-fn passed(session: &Session, passes: &[PassCount]) -> String {
+fn passed(session: &Session, passes: &[PassCount], exit: Exit) -> String {
     let one = |it: &PassCount| {
         let times = match (it.reported, it.is_bound) {
             (0, _) if chooses(&it.point) => "no hit reported".to_owned(),
@@ -92,6 +92,9 @@ fn passed(session: &Session, passes: &[PassCount]) -> String {
     let mut text: String = passes.iter().take(TRACED).map(one).collect();
     if let Some(more) = passes.len().checked_sub(TRACED).filter(|it| *it > 0) {
         text += &format!("\n… {more} more tracepoints: `tracepoint_read {{\"aggregate\": true}}`");
+    }
+    if !passes.is_empty() && is_cut_short(Some(exit)) {
+        text += "\n(it was killed: hits of its last moment may be missing)";
     }
     text
 }

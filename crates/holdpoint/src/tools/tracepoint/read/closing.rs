@@ -13,6 +13,7 @@ use holdpoint_engine::{
 };
 
 use super::{hits::Selected, of, words};
+use crate::tools::debug::report::is_cut_short;
 
 pub(super) struct Closing {
     /// Hits that were told, also those that are no longer in memory.
@@ -133,6 +134,9 @@ fn meant(sessions: &[Arc<Session>], with_hits: &BTreeSet<SessionId>) -> Vec<Arc<
 
 fn programs(meant: &[Arc<Session>]) -> String {
     let state = |it: &Arc<Session>| match it.view().status {
+        Status::Ended if is_cut_short(it.view().exit) => {
+            "was killed, so that hits of its last moment may be missing"
+        }
         Status::Ended => "ended",
         Status::Stopped => "stands",
         Status::Starting | Status::Running => "runs",

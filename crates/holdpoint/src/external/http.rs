@@ -1,0 +1,306 @@
+//! Streamable HTTP, for the SDK's transport: its requests sent with a client that keeps connections, and every
+//! answer bounded. The SDK's own client opens a connection per call and reads a JSON answer of any size.
+
+use std::{
+    borrow::Cow,
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, Ordering},
+    },
+};
+
+use axum::http::{
+    HeaderName, HeaderValue, StatusCode,
+    header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE},
+};
+use futures::StreamExt as _;
+use holdpoint_engine::{budget, limits};
+use reqwest::{RequestBuilder, Response};
+use rmcp::{
+    model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage},
+    transport::streamable_http_client::{
+        AuthRequiredError, HttpStatusError, StreamableHttpClient, StreamableHttpError,
+        StreamableHttpPostResponse,
+    },
+};
+use serde_json::{Value, json};
+
+use super::{
+    config::Remote,
+    events::{Events, events},
+    long::{message, refusal},
+    sse::reason,
+};
+
+const SESSION: &str = "mcp-session-id";
+const LAST_EVENT: &str = "last-event-id";
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+/// Bytes read of a refusal.
+const REFUSAL: usize = 64 * 1024;
+
+type Problem = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// One server's client. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Http {
+    client: reqwest::Client,
+    /// The status of the last request that was refused.
+    refused: Arc<AtomicU16>,
+}
+
+/// A client that brings the configured headers along, to this server alone.
+pub(super) fn client(remote: &Remote) -> Result<reqwest::Client, String> {
+    if remote.url.starts_with("https://") {
+        return Err("https:// is not spoken by this build, which has no TLS".to_owned());
+    }
+    let mut headers = reqwest::header::HeaderMap::new();
+    for (name, value) in &remote.headers {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "a header has no name")?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| "a header has no value")?;
+        value.set_sensitive(true);
+        headers.insert(name, value);
+    }
+    let same = reqwest::redirect::Policy::custom(|attempt| {
+        let first = attempt.previous().first().map(reqwest::Url::origin);
+        // The headers would go to whoever is named.
+        match first == Some(attempt.url().origin()) && attempt.previous().len() < 5 {
+            true => attempt.follow(),
+            false => attempt.stop(),
+        }
+    });
+    let mut builder = reqwest::Client::builder()
+        .default_headers(headers)
+        .redirect(same)
+        .connect_timeout(limits::EXTERNAL_CONNECT)
+        .tcp_nodelay(true);
+    if is_here(&remote.url) {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(|error| error.without_url().to_string())
+}
+
+fn is_here(url: &str) -> bool {
+    let url = reqwest::Url::parse(url).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str).unwrap_or_default();
+    matches!(host, "localhost" | "[::1]") || host.starts_with("127.")
+}
+
+impl Http {
+    pub(super) fn new(remote: &Remote) -> Result<Http, String> {
+        Ok(Http { client: client(remote)?, refused: Arc::default() })
+    }
+
+    /// Whether the address is one that does not speak this transport, as servers of the older one answer.
+    pub(super) fn speaks_another(&self) -> bool {
+        matches!(self.refused.load(Ordering::Relaxed), 400 | 404 | 405)
+    }
+
+    async fn post(
+        &self,
+        uri: &str,
+        message: ClientJsonRpcMessage,
+        session: Option<&str>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Problem> {
+        let body = serde_json::to_vec(&message)?;
+        let request = self.client.post(uri).header(CONTENT_TYPE, JSON).body(body);
+        let request = dressed(request, session, headers);
+        let response = request.send().await.map_err(unreached)?;
+        let status = response.status();
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if !status.is_success() {
+            self.refused.store(status.as_u16(), Ordering::Relaxed);
+            return refused(response, &message, session.is_some()).await;
+        }
+        taken(response, &message).await
+    }
+}
+
+fn dressed(request: RequestBuilder, session: Option<&str>, headers: Headers) -> RequestBuilder {
+    let mut request = request.header(ACCEPT, format!("{EVENTS}, {JSON}"));
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    match session {
+        Some(session) => request.header(SESSION, session),
+        None => request,
+    }
+}
+
+/// What a request was answered with.
+async fn taken(
+    response: Response,
+    asked: &ClientJsonRpcMessage,
+) -> Result<StreamableHttpPostResponse, Problem> {
+    let header = |name: &str| {
+        let value = response.headers().get(name).and_then(|it| it.to_str().ok());
+        value.map(str::to_owned)
+    };
+    let (session, kind) = (header(SESSION), header(CONTENT_TYPE.as_str()).unwrap_or_default());
+    if kind.starts_with(EVENTS) {
+        return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+    }
+    let id = match asked {
+        ClientJsonRpcMessage::Request(request) => Some(json!(request.id)),
+        _ => None,
+    };
+    let (body, is_cut) = bounded(response, limits::EXTERNAL_MESSAGE).await?;
+    let read = match (&id, is_cut) {
+        (Some(id), true) => message(refusal(id, body.len()).as_bytes()),
+        _ => message(&body),
+    };
+    match (read, id) {
+        (Some(read), _) => Ok(StreamableHttpPostResponse::Json(read, session)),
+        // Nobody waits for an answer to it.
+        (None, None) => Ok(StreamableHttpPostResponse::Accepted),
+        (None, Some(_)) => Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
+            "it answered what is no message: {}",
+            shown(&body)
+        )))),
+    }
+}
+
+/// A refusal: of a session that the server forgot, of a revision that it does not know, or in its own words.
+async fn refused(
+    response: Response,
+    asked: &ClientJsonRpcMessage,
+    with_session: bool,
+) -> Result<StreamableHttpPostResponse, Problem> {
+    let status = response.status();
+    let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|it| it.to_str().ok());
+    if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (status, challenge) {
+        let challenge = AuthRequiredError::new(challenge.to_owned());
+        return Err(StreamableHttpError::AuthRequired(challenge));
+    }
+    if status == StatusCode::NOT_FOUND && with_session {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    let (body, _) = bounded(response, REFUSAL).await?;
+    let error: Option<Value> = serde_json::from_slice(&body).ok();
+    let error = error.filter(|it| it.get("error").is_some_and(Value::is_object));
+    if with_session && error.as_ref().is_some_and(forgot) {
+        return Err(StreamableHttpError::SessionExpired);
+    }
+    let barred = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    if !barred
+        && !with_session
+        && status.is_client_error()
+        && let Some(response) = older(asked, error.as_ref(), status)
+    {
+        return Ok(response);
+    }
+    let told = error.filter(|_| !barred).and_then(|it| serde_json::from_value(it).ok());
+    if let Some(told @ ServerJsonRpcMessage::Error(_)) = told {
+        return Ok(StreamableHttpPostResponse::Json(told, None));
+    }
+    if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(HttpStatusError::new(status.as_u16(), None).into());
+    }
+    let text = format!("HTTP {status}: {}", shown(&body));
+    Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(text)))
+}
+
+/// Servers that were restarted say it so, with a status of 400.
+fn forgot(error: &Value) -> bool {
+    let code = error.pointer("/error/code").and_then(Value::as_i64);
+    let text = error.pointer("/error/message").and_then(Value::as_str).unwrap_or_default();
+    matches!(code, Some(-32001 | -32600 | -32000)) && text.to_lowercase().contains("session")
+}
+
+/// A server of before the stateless revision refuses its first request in some way; the SDK takes this one.
+fn older(
+    asked: &ClientJsonRpcMessage,
+    error: Option<&Value>,
+    status: StatusCode,
+) -> Option<StreamableHttpPostResponse> {
+    let ClientJsonRpcMessage::Request(request) = asked else { return None };
+    if !matches!(request.request, ClientRequest::DiscoverRequest(_)) {
+        return None;
+    }
+    let told = error.and_then(|it| it.get("error"));
+    let told = told.and_then(|it| serde_json::from_value::<ErrorData>(it.clone()).ok());
+    let told = told.unwrap_or_else(|| ErrorData::invalid_request(format!("HTTP {status}"), None));
+    let answer = ServerJsonRpcMessage::error(told, Some(request.id.clone()));
+    Some(StreamableHttpPostResponse::Json(answer, None))
+}
+
+/// A body, up to `most` bytes, and whether there was more.
+async fn bounded(response: Response, most: usize) -> Result<(Vec<u8>, bool), Problem> {
+    let mut whole = Vec::new();
+    let mut pieces = response.bytes_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(unreached)?;
+        if whole.len() + piece.len() > most {
+            return Ok((whole, true));
+        }
+        whole.extend_from_slice(&piece);
+    }
+    Ok((whole, false))
+}
+
+/// An error of the client's, by its cause and without the address, which may hold what lets one in.
+fn unreached(error: reqwest::Error) -> Problem {
+    StreamableHttpError::Io(std::io::Error::other(reason(error.without_url())))
+}
+
+fn shown(body: &[u8]) -> String {
+    budget::cut(String::from_utf8_lossy(body).trim(), 300)
+}
+
+impl StreamableHttpClient for Http {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Problem> {
+        self.post(&uri, message, session_id.as_deref(), custom_headers).await
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<(), Problem> {
+        let request = dressed(self.client.delete(&*uri), Some(&session_id), custom_headers);
+        // Whether it can be deleted is the server's business.
+        request.send().await.map(drop).map_err(unreached)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<Events, Problem> {
+        let request = dressed(self.client.get(&*uri), session_id.as_deref(), custom_headers);
+        let request = match last_event_id {
+            Some(id) => request.header(LAST_EVENT, id),
+            None => request,
+        };
+        let response = request.send().await.map_err(unreached)?;
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let is_stream = kind.is_some_and(|it| it.starts_with(EVENTS));
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            status if status.is_success() && is_stream => Ok(events(response)),
+            status if status.is_success() => {
+                Err(StreamableHttpError::UnexpectedContentType(kind.map(str::to_owned)))
+            }
+            status => Err(HttpStatusError::new(status.as_u16(), None).into()),
+        }
+    }
+}

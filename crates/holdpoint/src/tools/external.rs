@@ -1,0 +1,119 @@
+//! Other MCP servers, by the tools of their contract: mounted where the start names such servers, and nowhere else,
+//! because everybody else would pay for their descriptions.
+
+pub(crate) mod call_tool;
+pub(crate) mod connect;
+pub(crate) mod disconnect;
+pub(crate) mod list_resources;
+pub(crate) mod list_servers;
+pub(crate) mod list_tools;
+pub(crate) mod read_resource;
+pub(crate) mod reconnect;
+
+use std::{borrow::Cow, sync::Arc};
+
+use holdpoint_engine::{
+    failure::{Code, Failure},
+    limits,
+};
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+use crate::{
+    app::App,
+    external::{call, failure::Unserved, manager::Manager},
+    tool::{AnswerForm, Call, Entry, Family, Reply, Scope, Shape, entry},
+};
+
+pub(crate) const FAMILY: Family =
+    Family { name: Cow::Borrowed("external"), form: AnswerForm::Json, about_programs: false };
+
+/// What runs programs and opens connections: offered to whoever asks for it by name.
+pub(crate) const ADMIN: Family =
+    Family { name: Cow::Borrowed("external-admin"), form: AnswerForm::Json, about_programs: false };
+
+/// In every set: listing and calling are what the rest is for.
+const MAIN: &[Entry] = &[entry::<list_tools::ListTools>(), entry::<call_tool::CallTool>()];
+
+const OTHERS: &[Entry] = &[
+    entry::<list_servers::ListServers>(),
+    entry::<list_resources::ListResources>(),
+    entry::<read_resource::ReadResource>(),
+];
+
+const ADMINS: &[Entry] = &[
+    entry::<connect::Connect>(),
+    entry::<disconnect::Disconnect>(),
+    entry::<reconnect::Reconnect>(),
+];
+
+/// The tools about other servers, for a server that has some.
+pub(crate) fn mounted(toolset: &[String]) -> Vec<Entry> {
+    let main = MAIN.iter().cloned().map(|it| it.also_in("agent"));
+    let mut entries: Vec<Entry> = main.chain(OTHERS.iter().cloned()).collect();
+    if toolset.iter().any(|it| *it == ADMIN.name) {
+        entries.extend(ADMINS.iter().cloned());
+    }
+    entries
+}
+
+/// All of them, for the reference.
+pub(crate) fn every() -> impl Iterator<Item = &'static Entry> {
+    MAIN.iter().chain(OTHERS).chain(ADMINS)
+}
+
+/// That there are other servers to speak of.
+pub(crate) struct Gateway {
+    pub(crate) app: App,
+    pub(crate) manager: Arc<Manager>,
+}
+
+impl Scope for Gateway {
+    async fn enter(call: &Call) -> Result<Self, Failure> {
+        let manager = call.app.external.get().ok_or_else(|| {
+            Failure::new(Code::NotFound, "this server was started without other MCP servers")
+                .hint(NONE)
+        })?;
+        Ok(Gateway { app: call.app.clone(), manager: Arc::clone(manager) })
+    }
+}
+
+/// What to do where there are none.
+pub(crate) const NONE: &str = "start it with `--mcp-clients`, `--mcp-clients-config FILE` or \
+    `--mcp-client NAME:COMMAND`";
+
+fn refuse(refused: &Unserved) -> Reply {
+    Reply::Refused(refused.json())
+}
+
+/// What somebody else's server gave, as one block of JSON and as it came: no rule of ours changes what a model may
+/// write back.
+fn passed_on(given: Value, is_error: bool) -> Reply {
+    let blocks = vec![ContentBlock::text(given.to_string())];
+    let result = match is_error {
+        true => CallToolResult::error(blocks),
+        false => CallToolResult::success(blocks),
+    };
+    Reply::Raw(Box::new(result.into()))
+}
+
+/// For a client that is known to be an agent: a result that would fill its context is cut, with the way to the rest.
+fn fitting(boundary: &Call, result: Value, cid: Option<&str>) -> Value {
+    let most = limits::EXTERNAL_SHOWN;
+    if boundary.shape != Shape::Text || result.to_string().len() <= most {
+        return result;
+    }
+    let Some(cid) = cid else { return result };
+    let length = result.to_string().len();
+    let text = holdpoint_engine::budget::cut(&call::texts_of(&result), most / 2);
+    let rest = format!("the rest: breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
+    let rest = boundary.app.catalogue.mentions.answer(rest);
+    let mut cut = json!({
+        "content": [{ "type": "text", "text": text }],
+        "cut": { "characters": length, "cid": cid, "rest": rest },
+    });
+    if let (Some(cut), Some(is_error)) = (cut.as_object_mut(), result.get("isError")) {
+        cut.insert("isError".to_owned(), is_error.clone());
+    }
+    cut
+}

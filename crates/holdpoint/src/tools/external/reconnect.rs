@@ -1,0 +1,40 @@
+//! `external_reconnect`.
+
+use std::time::Duration;
+
+use holdpoint_engine::failure::Failure;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Gateway;
+use crate::{
+    tool::{Call, Effect, Family, Reply, Tool},
+    view,
+};
+
+pub(crate) struct Reconnect;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct Params {
+    /// The server's.
+    name: String,
+}
+
+impl Tool for Reconnect {
+    const NAME: &'static str = "external_reconnect";
+    const FAMILY: &'static Family = &super::ADMIN;
+    const ABOUT: &'static str =
+        "Connect another MCP server anew, by the configuration that it has.";
+    const EFFECT: Effect = Effect::Sets;
+    const TITLE: &'static str = "Connect a server anew";
+    const TIMEOUT: Duration = Duration::from_secs(60);
+    type Scope = Gateway;
+    type Params = Params;
+
+    async fn run(at: Gateway, params: Params, _: Call) -> Result<Reply, Failure> {
+        Ok(match view::external::reconnect(&at.manager, &params.name).await {
+            Ok(answer) => Reply::Json(answer),
+            Err((_, refusal)) => Reply::Refused(refusal),
+        })
+    }
+}
