@@ -87,6 +87,8 @@ mod tests {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
+                // What is closed unread takes its answer along.
+                assert!(stream.read(&mut [0; 512]).is_ok());
                 let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
                 stream.write_all((head + &body).as_bytes()).unwrap_or_default();
             }

@@ -216,7 +216,9 @@ impl Walk<'_, '_> {
         let listed = said.data["breakpoints"].as_array().cloned().unwrap_or_default();
         for (at, point) in &self.kept {
             let is_old = died.duration_since(*at) > KEPT;
-            let is_there = listed.iter().any(|it| it["breakpoint_id"] == point.id);
+            // By its place: each server numbers what it remembers anew.
+            let line = self.model.line(point.mark);
+            let is_there = listed.iter().any(|it| it["line"] == line);
             self.round.expect(Wrong::Lost, is_there || !is_old, || {
                 format!("breakpoint {point:?} is gone: {}", said.text)
             })?;
