@@ -12,7 +12,10 @@ mod http;
 mod jsonrpc;
 mod mutate;
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Mutex,
+    time::{Duration, Instant},
+};
 
 use holdpoint_testkit::process::Process;
 
@@ -39,6 +42,38 @@ impl Plan {
             count: number("HOLDPOINT_FUZZ_COUNT").unwrap_or(COUNT),
             first: number("HOLDPOINT_FUZZ_SEED").unwrap_or(1),
         }
+    }
+}
+
+/// The seeds of what is said to a server, connection by connection.
+struct Seeds(Mutex<(u64, u64)>);
+
+impl Seeds {
+    fn of(plan: &Plan) -> Seeds {
+        Seeds(Mutex::new((plan.first, plan.first + plan.count)))
+    }
+
+    /// The next one.
+    fn now(&self) -> u64 {
+        self.0.lock().unwrap().0
+    }
+
+    fn take(&self) -> u64 {
+        let mut seeds = self.0.lock().unwrap();
+        seeds.0 += 1;
+        seeds.0 - 1
+    }
+
+    fn are_over(&self) -> bool {
+        let seeds = self.0.lock().unwrap();
+        seeds.0 >= seeds.1
+    }
+
+    /// What was taken since then was not sent, since nobody was there any more: as many more are to come. Not the same
+    /// ones, which may be what ended the connection.
+    fn more_since(&self, before: u64) {
+        let mut seeds = self.0.lock().unwrap();
+        seeds.1 += seeds.0 - before;
     }
 }
 

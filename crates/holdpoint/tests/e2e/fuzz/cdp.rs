@@ -6,7 +6,7 @@ use std::{
     net::{TcpListener, TcpStream},
     path::Path,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket, accept};
 
 use super::{
-    BIN, LOOK_EVERY, Plan, Watch, corpus,
+    BIN, LOOK_EVERY, Plan, Seeds, Watch, corpus,
     mutate::{self, Random},
 };
 
@@ -38,14 +38,14 @@ fn mutated_messages_of_an_inspector_harm_nobody() {
     // Ends with the test.
     let serving = thread::spawn(move || inspector.serve(&listener, &ended));
     let mut sessions = 0;
-    while played.seed() < played.last {
+    while !played.seeds.are_over() {
         sessions += 1;
-        let since = watch.since(played.seed());
+        let since = watch.since(played.seeds.now());
         let attach = json!({ "port": port, "language": "node", "timeout_s": 5 });
         let said = rpc.call("debug_attach", attach);
         if said["isError"] != true {
             // Whatever came of it: until the connection has ended, or nothing is left to say.
-            while played.talks() && played.seed() < played.last {
+            while played.talks() && !played.seeds.are_over() {
                 rpc.call("debug_wait", json!({ "timeout_s": 0.5 }));
                 rpc.call("debug_stack", json!({}));
                 look(&mut rpc, &since);
@@ -53,7 +53,7 @@ fn mutated_messages_of_an_inspector_harm_nobody() {
             rpc.call("debug_stop", json!({}));
         }
         look(&mut rpc, &since);
-        watch.well(played.seed());
+        watch.well(played.seeds.now());
     }
     over.store(true, Ordering::Relaxed);
     serving.join().unwrap();
@@ -75,8 +75,7 @@ struct Played {
     events: Vec<Value>,
     /// Answers, by the command that was answered.
     answers: HashMap<String, Vec<Value>>,
-    next: Mutex<u64>,
-    last: u64,
+    seeds: Seeds,
     talking: AtomicBool,
 }
 
@@ -92,12 +91,7 @@ impl Played {
                 None => events.push(line["msg"].take()),
             }
         }
-        let (next, last) = (Mutex::new(plan.first), plan.first + plan.count);
-        Played { port, events, answers, next, last, talking: AtomicBool::new(false) }
-    }
-
-    fn seed(&self) -> u64 {
-        *self.next.lock().unwrap()
+        Played { port, events, answers, seeds: Seeds::of(plan), talking: AtomicBool::new(false) }
     }
 
     fn talks(&self) -> bool {
@@ -143,7 +137,7 @@ impl Played {
         socket.get_ref().set_read_timeout(Some(Duration::from_millis(1))).unwrap();
         socket.get_ref().set_write_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut asked = 0;
-        while !over.load(Ordering::Relaxed) && self.seed() < self.last {
+        while !over.load(Ordering::Relaxed) && !self.seeds.are_over() {
             match socket.read() {
                 Ok(Message::Text(text)) => {
                     asked += 1;
@@ -161,7 +155,9 @@ impl Played {
                     if error.kind() == std::io::ErrorKind::WouldBlock => {}
                 Err(_) => return,
             }
+            let before = self.seeds.now();
             if asked >= HANDSHAKE && self.some(&mut socket).is_err() {
+                self.seeds.more_since(before);
                 return;
             }
         }
@@ -174,8 +170,7 @@ impl Played {
         request: &Value,
         odd_one_in: usize,
     ) -> Result<(), tungstenite::Error> {
-        let mut seed = self.next.lock().unwrap();
-        let mut random = Random(*seed);
+        let mut random = Random(self.seeds.now());
         let command = request["method"].as_str().unwrap_or_default();
         let mut answer = match self.answers.get(command) {
             Some(known) => random.of(known).clone(),
@@ -183,7 +178,7 @@ impl Played {
         };
         answer["id"] = request["id"].clone();
         if random.one_in(odd_one_in) {
-            *seed += 1;
+            self.seeds.take();
             mutate::value(&mut random, &mut answer);
         }
         socket.send(Message::text(answer.to_string()))
@@ -191,11 +186,9 @@ impl Played {
 
     /// The next of them.
     fn some(&self, socket: &mut WebSocket<TcpStream>) -> Result<(), tungstenite::Error> {
-        let mut seed = self.next.lock().unwrap();
-        let last = self.last.min(*seed + LOOK_EVERY / 20);
-        while *seed < last {
-            let mut random = Random(*seed);
-            *seed += 1;
+        let until = self.seeds.now() + LOOK_EVERY / 20;
+        while self.seeds.now() < until && !self.seeds.are_over() {
+            let mut random = Random(self.seeds.take());
             let other = random.of(&self.events).to_string();
             let event = random.of(&self.events).clone();
             let text = mutate::message(&mut random, &event, other.as_bytes());

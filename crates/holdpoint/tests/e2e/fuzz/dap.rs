@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, TcpStream},
     path::Path,
     sync::{
-        Arc, Mutex,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -17,7 +17,7 @@ use holdpoint_testkit::rpc::Rpc;
 use serde_json::{Value, json};
 
 use super::{
-    BIN, LOOK_EVERY, Plan, Watch, corpus,
+    BIN, LOOK_EVERY, Plan, Seeds, Watch, corpus,
     mutate::{self, Random},
 };
 
@@ -29,16 +29,15 @@ fn mutated_messages_of_an_adapter_harm_nobody() {
     let sound = sound();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let next = Arc::new(Mutex::new(plan.first));
+    let seeds = Arc::new(Seeds::of(&plan));
     let mut sessions = 0;
-    while *next.lock().unwrap() < plan.first + plan.count {
+    while !seeds.are_over() {
         sessions += 1;
-        let played =
-            Played { sound: sound.clone(), next: Arc::clone(&next), last: plan.first + plan.count };
+        let played = Played { sound: Arc::clone(&sound), seeds: Arc::clone(&seeds) };
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, adapter) = (Arc::clone(&stop), listener.try_clone().unwrap());
         let talk = thread::spawn(move || played.talk(&adapter, &stopped));
-        let since = watch.since(*next.lock().unwrap());
+        let since = watch.since(seeds.now());
         let attach = json!({ "port": port, "language": "python", "timeout_s": 5 });
         let said = rpc.call("debug_attach", attach);
         // Whatever came of it; what it says of a program is what the adapter said.
@@ -52,8 +51,7 @@ fn mutated_messages_of_an_adapter_harm_nobody() {
         stop.store(true, Ordering::Relaxed);
         talk.join().unwrap();
         look(&mut rpc, &since);
-        let seed = *next.lock().unwrap();
-        watch.well(seed);
+        watch.well(seeds.now());
     }
     watch.tell(&plan, "DAP frames");
     println!("in {sessions} sessions");
@@ -78,8 +76,7 @@ fn sound() -> Arc<Vec<Value>> {
 
 struct Played {
     sound: Arc<Vec<Value>>,
-    next: Arc<Mutex<u64>>,
-    last: u64,
+    seeds: Arc<Seeds>,
 }
 
 impl Played {
@@ -112,6 +109,7 @@ impl Played {
                 Err(_) => return,
             }
             let mut out = Vec::new();
+            let before = self.seeds.now();
             while let Some(request) = decoder.next() {
                 let request = request.expect("ours are sound");
                 begun |= request["command"] == "configurationDone";
@@ -121,7 +119,11 @@ impl Played {
             if begun {
                 out.extend(self.some());
             }
-            if stream.write_all(&out).is_err() || *self.next.lock().unwrap() >= self.last {
+            if stream.write_all(&out).is_err() {
+                self.seeds.more_since(before);
+                return;
+            }
+            if self.seeds.are_over() {
                 return;
             }
         }
@@ -130,8 +132,7 @@ impl Played {
     /// As an adapter answers; one in so many as none should.
     fn answer(&self, request: &Value, odd_one_in: usize, out: &mut Vec<u8>) {
         let command = request["command"].as_str().unwrap_or_default();
-        let mut seed = self.next.lock().unwrap();
-        let mut random = Random(*seed);
+        let mut random = Random(self.seeds.now());
         let of = |it: &&Value| it["type"] == "response" && it["command"] == command;
         let known: Vec<&Value> = self.sound.iter().filter(of).collect();
         let mut answer = match known.is_empty() {
@@ -141,7 +142,7 @@ impl Played {
         answer["request_seq"] = request["seq"].clone();
         answer["command"] = request["command"].clone();
         if random.one_in(odd_one_in) {
-            *seed += 1;
+            self.seeds.take();
             out.extend(frame(&mut random, &answer, &self.sound));
         } else {
             answer["success"] = json!(true);
@@ -154,20 +155,19 @@ impl Played {
 
     /// The next of them.
     fn some(&self) -> Vec<u8> {
-        let mut seed = self.next.lock().unwrap();
         let mut all = Vec::new();
-        let last = self.last.min(*seed + LOOK_EVERY / 20);
-        while *seed < last {
-            let mut random = Random(*seed);
-            let message = random.of(&self.sound).clone();
-            let is_end = ["terminated", "exited"].iter().any(|it| message["event"] == *it);
+        let until = self.seeds.now() + LOOK_EVERY / 20;
+        while self.seeds.now() < until && !self.seeds.are_over() {
+            let mut random = Random(self.seeds.take());
+            let is_end =
+                |it: &Value| ["terminated", "exited"].iter().any(|end| it["event"] == *end);
+            let mut message = random.of(&self.sound);
             // Each ends the session; most of what is to be read comes before.
-            if is_end && !random.one_in(100) {
-                *seed += 1;
-                continue;
+            while is_end(message) && !random.one_in(100) {
+                message = random.of(&self.sound);
             }
+            let message = message.clone();
             all.extend(frame(&mut random, &message, &self.sound));
-            *seed += 1;
         }
         all
     }
