@@ -105,6 +105,9 @@ pub(super) async fn pump(app: App, mut outlet: Outlet, wishes: Arc<Mutex<Wishes>
             }
         }
         let reads = tokio::select! {
+            biased;
+            // What happens from here on may not be kept any more, so nobody is told.
+            () = app.shutdown.cancelled() => return,
             reads = reader.batch(limits::NOTIFY_BATCH) => reads,
             () = updates.due() => Vec::new(),
         };
