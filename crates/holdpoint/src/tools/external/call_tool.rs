@@ -33,6 +33,7 @@ impl Tool for CallTool {
     const TITLE: &'static str = "Call another server's tool";
     // Its server's own time is counted from when it is sent; until then it may be held.
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT_MAX;
+    const TAKES_TURNS: bool = true;
     type Scope = Gateway;
     type Params = Params;
 
