@@ -43,11 +43,10 @@ const RUNS: &[(&str, &[&str])] = &[
     ("conformance-stable", &[]),
 ];
 
-/// The same for clients. The suites `all` hold what no revision requires, too.
+/// The same for clients. What is newer than both revisions is not asked of us: the suite `all` of the pre-release.
 const CLIENT_RUNS: &[(&str, &[&str])] = &[
     ("conformance-next", &["--requirements", "2025-11-25"]),
     ("conformance-next", &["--requirements", "2026-07-28"]),
-    ("conformance-next", &["--suite", "all"]),
     ("conformance-stable", &["--suite", "all"]),
 ];
 
