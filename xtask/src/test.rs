@@ -60,6 +60,7 @@ const STEPS: &[Step] = &[
     client_python::CLIENT_PYTHON,
     // With features of its own: its build replaces the one that ships.
     conformance::CONFORMANCE,
+    conformance::CONFORMANCE_CLIENT,
 ];
 
 /// One row of the summary.

@@ -608,6 +608,14 @@ pub const EXTERNAL_REFRESH: Duration = Duration::from_millis(200);
 pub const EXTERNAL_LOGS: u32 = 20;
 /// Bytes of such a message.
 pub const EXTERNAL_LOG: usize = 1_024;
+/// How often a tool that asks for input is told that nobody is there, before that is its last word.
+pub const EXTERNAL_ROUNDS: usize = 4;
+/// Tokens of other servers that no log line shows: the last ones, since each is renewed every hour or so.
+pub const EXTERNAL_TOKENS: usize = 128;
+/// How long before its end a token is renewed: a request with it has to arrive in time, by clocks that differ.
+pub const EXTERNAL_TOKEN: Duration = Duration::from_secs(30);
+/// How long a person may take to log in at another server.
+pub const EXTERNAL_LOGIN: Duration = Duration::from_secs(10 * 60);
 /// Requests that one HTTP server is asked at once: one that is held at a callpoint there takes a place too.
 pub const EXTERNAL_REQUESTS: usize = 1_024;
 /// Messages on their way from or to one server.

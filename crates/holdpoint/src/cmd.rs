@@ -50,6 +50,8 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<docs::Docs>(),
     #[cfg(feature = "conformance")]
     command::<crate::conformance::Conformance>(),
+    #[cfg(feature = "conformance")]
+    command::<crate::conformance::client::ConformanceClient>(),
 ];
 
 /// One command: its doc comment is its help, its fields are its own arguments.

@@ -5,6 +5,7 @@
 //! the same tool boundary. Nothing of this is in a shipped binary, and nothing of it acts in a binary
 //! that serves anything else: the hooks in `mcp.rs` ask [`STAGE`] first.
 
+pub(crate) mod client;
 mod content;
 mod fixture;
 mod notifications;

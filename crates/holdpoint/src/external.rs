@@ -10,6 +10,7 @@ pub(crate) mod config;
 pub(crate) mod expose;
 pub(crate) mod failure;
 pub(crate) mod hidden;
+pub(crate) mod login;
 pub(crate) mod manager;
 pub(crate) mod plan;
 pub(crate) mod server;

@@ -26,6 +26,7 @@ mod stderr;
 mod tool;
 mod tools;
 mod view;
+mod web;
 mod wrap;
 
 use std::process::ExitCode;

@@ -49,6 +49,12 @@ pub fn inline(name: &str, flags: &[&str]) -> String {
 pub struct Listening {
     child: Child,
     pub port: u16,
+    scheme: &'static str,
+}
+
+/// The authority that vouches for the fixture's certificate.
+pub fn authority() -> PathBuf {
+    fixture_file("tls").join("authority.pem")
 }
 
 impl Listening {
@@ -60,7 +66,8 @@ impl Listening {
         let mut line = String::new();
         let stdout = child.stdout.take().expect("a pipe");
         BufReader::new(stdout).read_line(&mut line).expect("its port");
-        Listening { child, port: line.trim().parse().expect("its port") }
+        let scheme = if flags.contains(&"--tls") { "https" } else { "http" };
+        Listening { child, port: line.trim().parse().expect("its port"), scheme }
     }
 
     /// The reference server over `sse` or `streamableHttp`, once it answers.
@@ -70,13 +77,13 @@ impl Listening {
         command.arg(node_server("server-everything")).arg(transport);
         command.env("PORT", port.to_string()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().expect("Node");
-        let listening = Listening { child, port };
+        let listening = Listening { child, port, scheme: "http" };
         until("the reference server", || TcpStream::connect(("127.0.0.1", port)).ok());
         listening
     }
 
     pub fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        format!("{}://127.0.0.1:{}{path}", self.scheme, self.port)
     }
 
     pub fn kill(&mut self) {

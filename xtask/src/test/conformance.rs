@@ -1,4 +1,4 @@
-//! The official MCP conformance suite, against our transports and boundary.
+//! The official MCP conformance suite, against our transports and boundary, and against our gateway as a client.
 //!
 //! The newest pre-release runs once per frozen requirement set; the stable release is a second
 //! opinion. Every failing check counts, scored by the suite or not, unless its scenario is
@@ -22,6 +22,12 @@ pub(super) const CONFORMANCE: Step = Step {
     run: conformance,
 };
 
+pub(super) const CONFORMANCE_CLIENT: Step = Step {
+    name: "conformance-client",
+    about: "the same suite's scenarios for clients, logins among them, against the gateway",
+    run: conformance_client,
+};
+
 /// The whole suite takes 2 to 12 seconds; each scenario has 30 of its own.
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 
@@ -37,23 +43,37 @@ const RUNS: &[(&str, &[&str])] = &[
     ("conformance-stable", &[]),
 ];
 
+/// The same for clients. What is newer than both revisions is not asked of us: the suite `all` of the pre-release.
+const CLIENT_RUNS: &[(&str, &[&str])] = &[
+    ("conformance-next", &["--requirements", "2025-11-25"]),
+    ("conformance-next", &["--requirements", "2026-07-28"]),
+    ("conformance-stable", &["--suite", "all"]),
+];
+
+fn conformance_client(site: &Site) -> Result<Outcome> {
+    let suite = Suite::new(site)?;
+    let binary = site.workspace.debug_holdpoint_with_conformance()?;
+    let ours = format!("{} conformance-client", binary.display());
+    let runs: Result<Vec<Outcome>> = CLIENT_RUNS
+        .iter()
+        .map(|(package, options)| suite.run(package, options, &["client", "--command", &ours]))
+        .collect();
+    Ok(Outcome::of_all(runs?))
+}
+
 fn conformance(site: &Site) -> Result<Outcome> {
-    let source = site.workspace.root.join("tests/conformance");
-    let suite = Suite {
-        node: find_node(site.workspace, pins::NODE_MAJOR_FOR_CONFORMANCE)?,
-        folder: node_modules(site.workspace, "conformance", &source)?,
-        expected_failures: source.join("expected-failures.yml"),
-    };
-    let home = site.workspace.cache.join("conformance-home");
+    let suite = Suite::new(site)?;
     let mut command = Command::new(site.workspace.debug_holdpoint_with_conformance()?);
-    command.args(["conformance", "--port", "0"]).env("HOLDPOINT_HOME", home);
+    command.args(["conformance", "--port", "0"]).env("HOLDPOINT_HOME", &suite.home);
     let server = Background::start(&mut command)?;
     let line = server.line(SERVER_START).context("`holdpoint conformance` did not start")?;
     let url = line
         .strip_prefix(ADDRESS_PREFIX)
         .with_context(|| format!("`{line}` does not begin with `{ADDRESS_PREFIX}`"))?;
-    let runs: Result<Vec<Outcome>> =
-        RUNS.iter().map(|(package, options)| suite.run(package, options, url)).collect();
+    let runs: Result<Vec<Outcome>> = RUNS
+        .iter()
+        .map(|(package, options)| suite.run(package, options, &["server", "--url", url]))
+        .collect();
     Ok(Outcome::of_all(runs?))
 }
 
@@ -61,18 +81,32 @@ struct Suite {
     node: PathBuf,
     folder: PathBuf,
     expected_failures: PathBuf,
+    /// Of ours, while it runs.
+    home: PathBuf,
 }
 
 impl Suite {
-    fn run(&self, package: &str, options: &[&str], url: &str) -> Result<Outcome> {
+    fn new(site: &Site) -> Result<Suite> {
+        let source = site.workspace.root.join("tests/conformance");
+        Ok(Suite {
+            node: find_node(site.workspace, pins::NODE_MAJOR_FOR_CONFORMANCE)?,
+            folder: node_modules(site.workspace, "conformance", &source)?,
+            expected_failures: source.join("expected-failures.yml"),
+            home: site.workspace.cache.join("conformance-home"),
+        })
+    }
+
+    /// `whom` says what is tried.
+    fn run(&self, package: &str, options: &[&str], whom: &[&str]) -> Result<Outcome> {
         let script = Path::new("node_modules").join(package).join("dist/index.js");
         let mut command = Command::new(&self.node);
         command
             .arg(script)
-            .args(["server", "--url", url])
+            .args(whom)
             .args(options)
             .arg("--expected-failures")
             .arg(&self.expected_failures)
+            .env("HOLDPOINT_HOME", &self.home)
             .current_dir(&self.folder);
         let finished = show(&mut command, LIMIT)?;
         let expected = std::fs::read_to_string(&self.expected_failures)
@@ -114,8 +148,20 @@ fn entries(yaml: &str) -> Vec<String> {
 ///
 /// Its own `Total:` line does not tell expected failures from others.
 fn totals(output: &str, expected: &[String]) -> Option<Counts> {
+    if let Some((_, summary)) = output.split_once("=== SUITE SUMMARY ===") {
+        let scenarios = summary.lines().filter_map(|line| scenario(line, expected));
+        return scenarios.map(observed).reduce(Counts::plus);
+    }
     let (_, summary) = output.split_once("=== SUMMARY ===")?;
     summary.lines().filter_map(|line| scenario(line, expected)).reduce(Counts::plus)
+}
+
+/// Of a client: one that gave up before anything was looked at has not passed.
+fn observed(counts: Counts) -> Counts {
+    match counts {
+        Counts { passed: 0, failed: 0, skipped: 0 } => Counts { failed: 1, ..counts },
+        counts => counts,
+    }
 }
 
 /// `✗ dns-rebinding-protection: 0 passed, 2 failed`
@@ -186,6 +232,13 @@ Not scored for 2025-11-25: 1 scenario(s) run, 1 failing. These do not affect con
         let names = listed_under(&output, "Unexpected failures (not in baseline)");
         assert_eq!(names, ["caching", "a:b"]);
         assert!(listed_under(&output, "Stale baseline entries").is_empty());
+    }
+
+    #[test]
+    fn a_scenario_that_looked_at_nothing_has_failed() {
+        let output = "=== SUITE SUMMARY ===\n\n✓ initialize: 0 passed, 0 failed\n✓ tools: 2 passed, 0 failed\n";
+        let counts = Counts { passed: 2, failed: 1, skipped: 0 };
+        assert_eq!(totals(output, &[]), Some(counts));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::{
     out,
     serve::runtime,
     servers::{find, trust},
+    web,
 };
 
 /// A server on this machine answers at once or not at all.
@@ -55,7 +56,8 @@ async fn address(settings: &Settings) -> anyhow::Result<String> {
     let idle = settings.end_idle.unwrap_or(limits::DETACHED_IDLE);
     let found = find::find(settings.url.as_deref(), &here, idle).await?;
     let pass = trust::pass(&found, settings.token.as_deref())?;
-    let mut request = reqwest::Client::new().post(format!("{}/api/open", found.url));
+    let client = web::client(&found.url).map_err(anyhow::Error::msg)?;
+    let mut request = client.post(format!("{}/api/open", found.url));
     if let Some(pass) = pass {
         request = request.bearer_auth(pass);
     }
@@ -71,7 +73,7 @@ async fn address(settings: &Settings) -> anyhow::Result<String> {
 }
 
 /// Whether somebody took the address.
-fn browse(url: &str) -> bool {
+pub(super) fn browse(url: &str) -> bool {
     let set = std::env::var("BROWSER").ok().filter(|it| !it.is_empty());
     // A list of them, by convention; the first that starts.
     let chosen: Vec<String> = set.iter().flat_map(|it| it.split(':')).map(str::to_owned).collect();

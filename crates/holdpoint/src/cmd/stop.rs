@@ -12,6 +12,7 @@ use crate::{
     home, out,
     serve::runtime,
     servers::{Server, Starter, project, running, start},
+    web,
 };
 
 /// End the server that `holdpoint tool` started for this folder, with every program under it
@@ -95,7 +96,8 @@ fn end(server: &Server) -> anyhow::Result<()> {
 /// The programs under it, as it says itself.
 fn programs(server: &Server) -> Option<String> {
     let asked = async {
-        let asked = reqwest::get(format!("{}/healthz", server.url())).await.ok()?;
+        let url = server.url();
+        let asked = web::client(&url).ok()?.get(format!("{url}/healthz")).send().await.ok()?;
         asked.text().await.ok()
     };
     let asked = async { tokio::time::timeout(limits::HEALTH_ANSWER, asked).await.ok().flatten() };

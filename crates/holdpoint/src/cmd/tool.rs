@@ -32,6 +32,7 @@ use crate::{
     serve::runtime,
     servers::{find, trust},
     tool::word,
+    web,
 };
 
 /// For a server to greet us.
@@ -186,7 +187,11 @@ async fn connect(url: &str, token: Option<&str>) -> anyhow::Result<Connected> {
     if let Some(token) = token {
         config = config.auth_header(token);
     }
-    let transport = StreamableHttpClientTransport::from_config(config);
+    // A server of ours sends nobody elsewhere; one connection per call is what one call needs.
+    let client = web::builder(url).pool_max_idle_per_host(0);
+    let client = web::build(client.redirect(reqwest::redirect::Policy::none()));
+    let client = client.map_err(anyhow::Error::msg)?;
+    let transport = StreamableHttpClientTransport::with_client(client, config);
     let me = InitializeRequestParams::new(
         ClientCapabilities::default(),
         Implementation::new(SHELL, VERSION),

@@ -1,6 +1,6 @@
 //! A call of another server's tool: asked about like every call, carried out as was decided, recorded.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use holdpoint_engine::{
     callpoints::{
@@ -9,10 +9,11 @@ use holdpoint_engine::{
         decision::{Action, Fake, Handed},
     },
     calls::call::CallKind,
+    limits,
 };
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, JsonObject, ReadResourceRequest,
-    ReadResourceRequestParams,
+    CallToolRequest, CallToolRequestParams, ClientRequest, InputResponses, JsonObject,
+    ReadResourceRequest, ReadResourceRequestParams,
 };
 use serde_json::{Map, Value, json};
 
@@ -91,7 +92,14 @@ pub(crate) async fn call(
 
 fn check(tool: &ExternalTool, arguments: &JsonObject) -> Result<(), Unserved> {
     let Some(schema) = tool.given_schema() else { return Ok(()) };
-    check_described(&tool.name, schema, arguments)
+    let mut given = Cow::Borrowed(arguments);
+    // Models write null for what they leave out; what the tool makes of it is its business.
+    if arguments.values().any(Value::is_null) {
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_needed = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
+        given.to_mut().retain(|name, value| !value.is_null() || is_needed(name));
+    }
+    check_described(&tool.name, schema, &given)
         .map_err(|failure| Unserved::Arguments(Box::new(failure)))
 }
 
@@ -101,9 +109,14 @@ async fn send(
     arguments: JsonObject,
     told: Tells<'_>,
 ) -> Result<Value, Unserved> {
-    let params = CallToolRequestParams::new(tool.original.clone()).with_arguments(arguments);
-    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-    let result = connection.ask(request, told).await?;
+    let mut params = CallToolRequestParams::new(tool.original.clone()).with_arguments(arguments);
+    let mut result = connection.ask(asks(&params), told).await?;
+    for _ in 0..limits::EXTERNAL_ROUNDS {
+        let Some(answers) = declined(&result) else { break };
+        let state = result.get("requestState").and_then(Value::as_str).map(str::to_owned);
+        (params.input_responses, params.request_state) = (Some(answers), state);
+        result = connection.ask(asks(&params), told).await?;
+    }
     match result.get("content").or_else(|| result.get("structuredContent")) {
         Some(_) => Ok(result),
         None if result.get("inputRequests").is_some() => {
@@ -114,6 +127,25 @@ async fn send(
         }
         None => Err(Unserved::failed("the answer is no result of a tool")),
     }
+}
+
+fn asks(params: &CallToolRequestParams) -> ClientRequest {
+    ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()))
+}
+
+/// What a tool asks for in the middle of a call, answered as what is asked outside of one: there is nobody here, and
+/// no folder. None where it asks for nothing, or for a model, which cannot be declined.
+fn declined(result: &Value) -> Option<InputResponses> {
+    let asked = result.get("inputRequests")?.as_object()?;
+    let answer = |name: &String, it: &Value| {
+        let answer = match it.get("method")?.as_str()? {
+            "elicitation/create" => json!({ "action": "decline" }),
+            "roots/list" => json!({ "roots": [] }),
+            _ => return None,
+        };
+        Some((name.clone(), answer))
+    };
+    asked.iter().map(|(name, it)| answer(name, it)).collect()
 }
 
 /// The arguments that were decided. A tool has none without a name: one object in their place stands for all.

@@ -138,7 +138,7 @@ impl ServerConfig {
 
     /// A text without what this configuration holds secret: header values, and the environment that it sets.
     pub(crate) fn conceal(&self, text: &str) -> String {
-        let mut text = text.to_owned();
+        let mut text = hidden::without(text.to_owned());
         for value in self.hidden().flat_map(hidden::parts) {
             text = text.replace(value, "‹secret›");
         }

@@ -1,7 +1,10 @@
-//! One connection to another server: made by the SDK's client over one of our transports, asked, and closed.
+//! One connection to another server: made by the SDK's client over one of our transports ([`making`]), asked, and
+//! closed.
 //!
 //! Nothing is asked twice: a request that got no answer may have reached the server. Only where the server itself
 //! says that it does not know the session, and so did nothing, is the request sent again, by the SDK.
+
+mod making;
 
 use std::{
     path::PathBuf,
@@ -17,16 +20,9 @@ use rmcp::{
     Peer, RoleClient,
     model::{
         CancelledNotificationParam, ClientRequest, CustomResult, PingRequest, ProgressToken,
-        ProtocolVersion, RequestId, RequestOptionalParam, ServerResult,
+        RequestId, RequestOptionalParam, ServerResult,
     },
-    service::{
-        ClientInitializeError, ClientLifecycleMode, PeerRequestOptions, RunningService,
-        ServiceError, serve_client_with_lifecycle_and_ct,
-    },
-    transport::{
-        StreamableHttpClientTransport, Transport,
-        streamable_http_client::StreamableHttpClientTransportConfig,
-    },
+    service::{PeerRequestOptions, ServiceError},
 };
 use serde_json::Value;
 use tokio::{
@@ -35,14 +31,9 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+pub(super) use self::making::NotMade;
 use super::{
-    config::{Remote, ServerConfig, Way},
-    ears::{Ears, Heard},
-    events::unwrapped,
-    failure::Unserved,
-    http::Http,
-    sse,
-    stdio::{self, Started},
+    config::ServerConfig, ears::Heard, events::unwrapped, failure::Unserved, login, stdio::Started,
     tail::Tail,
 };
 
@@ -55,6 +46,7 @@ pub(crate) struct Context {
 }
 
 pub(crate) struct Connection {
+    server: String,
     peer: Peer<RoleClient>,
     config: Arc<ServerConfig>,
     pub(super) heard: Arc<Heard>,
@@ -67,192 +59,6 @@ pub(crate) struct Connection {
     in_flight: AtomicUsize,
     /// Something went wrong on the way: it is to be looked whether the server is still there.
     pub(super) suspect: Notify,
-}
-
-type Running = RunningService<RoleClient, Ears>;
-
-/// How a first try ended.
-enum Try {
-    /// It answered, and refused this way to begin.
-    Refuses(String),
-    Failed(String),
-}
-
-struct Making<'m> {
-    context: &'m Context,
-    name: &'m str,
-    config: &'m Arc<ServerConfig>,
-    heard: Arc<Heard>,
-    close: CancellationToken,
-}
-
-impl Connection {
-    pub(super) async fn make(
-        context: &Context,
-        name: &str,
-        config: &Arc<ServerConfig>,
-    ) -> Result<Connection, String> {
-        let (heard, close) = (Arc::default(), CancellationToken::new());
-        let making = Making { context, name, config, heard, close };
-        let made = match &config.way {
-            Way::Stdio { .. } => making.stdio().await,
-            Way::Sse(remote) => making.sse(remote).await,
-            Way::Http(remote) => making.http(remote).await.map_err(|(error, _)| error),
-            Way::Either(remote) => making.either(remote).await,
-        };
-        made.map_err(|error| budget::cut(&config.conceal(&error), limits::EXTERNAL_ERROR))
-    }
-}
-
-impl Making<'_> {
-    fn ears(&self) -> Ears {
-        Ears {
-            server: self.name.to_owned(),
-            config: Arc::clone(self.config),
-            heard: Arc::clone(&self.heard),
-            log: Arc::clone(&self.context.log),
-        }
-    }
-
-    async fn serve<T>(&self, transport: T, mode: ClientLifecycleMode) -> Result<Running, Try>
-    where
-        T: Transport<RoleClient> + 'static,
-    {
-        let close = self.close.clone();
-        let made = serve_client_with_lifecycle_and_ct(self.ears(), transport, mode, close);
-        match tokio::time::timeout(limits::EXTERNAL_CONNECT, made).await {
-            Ok(Ok(running)) => Ok(running),
-            Ok(Err(error)) => Err(tried(&error)),
-            Err(_elapsed) => {
-                let seconds = limits::EXTERNAL_CONNECT.as_secs();
-                Err(Try::Failed(format!("it did not answer within {seconds} s")))
-            }
-        }
-    }
-
-    /// Servers of the stateless revision alone refuse to be initialised; they are asked anew, in their way.
-    async fn stdio(&self) -> Result<Connection, String> {
-        let mut refusal = None;
-        for mode in [ClientLifecycleMode::Initialize, stateless()] {
-            let (mut started, pipes) = stdio::start(&self.context.guard, &self.config.way)?;
-            match self.serve(pipes, mode).await {
-                Ok(running) => return Ok(self.made(running, "stdio", Some(started))),
-                Err(Try::Refuses(error)) => refusal = refusal.or(Some(error)),
-                Err(Try::Failed(error)) => {
-                    let words = started.last_words().await;
-                    return Err(refusal.unwrap_or_else(|| format!("{error}; {words}")));
-                }
-            }
-        }
-        Err(refusal.unwrap_or_default())
-    }
-
-    async fn sse(&self, remote: &Remote) -> Result<Connection, String> {
-        let opened = tokio::time::timeout(limits::EXTERNAL_CONNECT, sse::open(remote)).await;
-        let opened = opened.map_err(|_| "it did not open a stream in time".to_owned())??;
-        match self.serve(opened, ClientLifecycleMode::Initialize).await {
-            Ok(running) => Ok(self.made(running, "sse", None)),
-            Err(Try::Refuses(error) | Try::Failed(error)) => Err(error),
-        }
-    }
-
-    /// The error, and whether the address speaks something else.
-    async fn http(&self, remote: &Remote) -> Result<Connection, (String, bool)> {
-        let http = Http::new(remote).map_err(|error| (error, false))?;
-        let mut config = StreamableHttpClientTransportConfig::with_uri(remote.url.as_str())
-            .max_concurrent_requests(limits::EXTERNAL_REQUESTS)
-            .max_sse_event_size(usize::MAX);
-        config.channel_buffer_capacity = limits::EXTERNAL_QUEUE;
-        let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
-        let mode = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
-        };
-        match self.serve(transport, mode).await {
-            Ok(running) => Ok(self.made(running, "http", None)),
-            Err(Try::Refuses(error) | Try::Failed(error)) => Err((error, http.speaks_another())),
-        }
-    }
-
-    async fn either(&self, remote: &Remote) -> Result<Connection, String> {
-        let (first, is_other) = match self.http(remote).await {
-            Ok(connection) => return Ok(connection),
-            Err(failed) => failed,
-        };
-        match is_other {
-            true => self
-                .sse(remote)
-                .await
-                .map_err(|second| format!("over SSE: {second}; over streamable HTTP: {first}")),
-            false => Err(first),
-        }
-    }
-
-    fn made(
-        &self,
-        running: Running,
-        transport: &'static str,
-        started: Option<Started>,
-    ) -> Connection {
-        let peer = running.peer().clone();
-        let ended = CancellationToken::new();
-        let tells = ended.clone();
-        // Ends with the connection, which `close` ends.
-        tokio::spawn(async move {
-            if let Err(error) = running.waiting().await {
-                tracing::debug!(%error, "a connection ended by itself");
-            }
-            tells.cancel();
-        });
-        Connection {
-            peer,
-            config: Arc::clone(self.config),
-            heard: Arc::clone(&self.heard),
-            close: self.close.clone(),
-            ended,
-            stderr: started.as_ref().map(|it| Arc::clone(&it.stderr)),
-            started: Mutex::new(started),
-            transport,
-            in_flight: AtomicUsize::new(0),
-            suspect: Notify::new(),
-        }
-    }
-}
-
-fn stateless() -> ClientLifecycleMode {
-    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
-}
-
-fn tried(error: &ClientInitializeError) -> Try {
-    match error {
-        ClientInitializeError::JsonRpcError(told) => Try::Refuses(format!(
-            "it refused to be initialised: {} ({})",
-            told.message, told.code.0
-        )),
-        ClientInitializeError::ConnectionClosed(_) => {
-            Try::Failed("it closed the connection before it was initialised".to_owned())
-        }
-        ClientInitializeError::TransportError { error, .. } => {
-            Try::Failed(causes(error.error.as_ref()))
-        }
-        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => tried(fallback),
-        other => Try::Failed(budget::cut(&other.to_string(), limits::EXTERNAL_ERROR)),
-    }
-}
-
-/// An error with what caused it: the first of them says little.
-fn causes(error: &(dyn std::error::Error + 'static)) -> String {
-    let text = error.to_string();
-    let mut text = text.strip_prefix("Io error: ").unwrap_or(&text).to_owned();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            text += &format!(": {more}");
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// A request under way. Dropped, the server hears that nobody waits any more.
@@ -351,6 +157,10 @@ impl Connection {
             }
             ServiceError::TransportSend(error) => {
                 self.suspect.notify_one();
+                if let Some(challenge) = login::challenge(error.error.as_ref()) {
+                    let advice = login::advice(&self.server, challenge);
+                    return Unserved::Login { advice, challenge: challenge.to_owned() };
+                }
                 let text = causes(error.error.as_ref());
                 Unserved::failed(self.config.conceal(&format!("it cannot be reached: {text}")))
             }
@@ -364,10 +174,10 @@ impl Connection {
         (!text.is_empty()).then(|| self.config.conceal(&text))
     }
 
-    /// Whether it is there. One with calls under way may be busy with them: it is not asked.
-    pub(super) async fn answers(&self) -> bool {
+    /// Why it is not there. One with calls under way may be busy with them: it is not asked.
+    pub(super) async fn absent(&self) -> Option<Unserved> {
         if self.in_flight.load(Ordering::Relaxed) > 0 {
-            return true;
+            return None;
         }
         let has_ping =
             self.peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize());
@@ -377,9 +187,8 @@ impl Connection {
             false => ClientRequest::ListToolsRequest(RequestOptionalParam::default()),
         };
         match self.ask_within(request, limits::EXTERNAL_PONG, &|_| {}).await {
-            Ok(_) => true,
-            Err(Unserved::Failed { code, .. }) => code.is_some(),
-            Err(_) => false,
+            Ok(_) | Err(Unserved::Failed { code: Some(_), .. }) => None,
+            Err(refused) => Some(refused),
         }
     }
 
@@ -411,6 +220,21 @@ impl Connection {
             started.end().await;
         }
     }
+}
+
+/// An error with what caused it: the first of them says little.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let text = error.to_string();
+    let mut text = text.strip_prefix("Io error: ").unwrap_or(&text).to_owned();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text += &format!(": {more}");
+        }
+        source = cause.source();
+    }
+    text
 }
 
 fn shown(said: &rmcp::model::ProgressNotificationParam) -> String {

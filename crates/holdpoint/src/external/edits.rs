@@ -17,10 +17,10 @@ use super::{
 
 /// A file as it was seen: another one has another of these.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Look(Option<(i64, i64, u64, u64)>);
+pub(super) struct Look(Option<(i64, i64, u64, u64)>);
 
 impl Look {
-    fn at(path: &Path) -> Look {
+    pub(super) fn at(path: &Path) -> Look {
         let found = fs::metadata(path).ok();
         Look(found.map(|it| (it.mtime(), it.mtime_nsec(), it.size(), it.ino())))
     }

@@ -151,9 +151,13 @@ fn failure(refused: &Unserved) -> Failure {
     let code = match refused {
         Unserved::Arguments(failure) => return (**failure).clone(),
         Unserved::Timeout { .. } => Code::Timeout,
-        Unserved::NoName(_) | Unserved::NoServer { .. } | Unserved::NoTool { .. } => Code::NotFound,
+        Unserved::NoName { .. } | Unserved::NoServer { .. } | Unserved::NoTool { .. } => {
+            Code::NotFound
+        }
         Unserved::NoResource { .. } => Code::NotFound,
-        Unserved::NotConnected { .. } | Unserved::Failed { .. } => Code::AdapterFailed,
+        Unserved::NotConnected { .. } | Unserved::Login { .. } | Unserved::Failed { .. } => {
+            Code::AdapterFailed
+        }
     };
     Failure::new(code, refused.message())
 }

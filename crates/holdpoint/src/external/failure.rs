@@ -8,7 +8,11 @@ use crate::tool::echo;
 #[derive(Debug, Clone)]
 pub(crate) enum Unserved {
     /// `server/tool` is the form.
-    NoName(String),
+    NoName {
+        tool: String,
+        /// The whole name of a tool that is called so.
+        near: Option<String>,
+    },
     NoServer {
         server: String,
         near: Option<String>,
@@ -17,6 +21,8 @@ pub(crate) enum Unserved {
         server: String,
         status: &'static str,
         error: Option<String>,
+        /// What to do about it, where that is not to try again.
+        advice: Option<String>,
     },
     NoTool {
         tool: String,
@@ -30,6 +36,11 @@ pub(crate) enum Unserved {
     Arguments(Box<Failure>),
     Timeout {
         seconds: f64,
+    },
+    /// Nobody is logged in there, or not as somebody who may do this.
+    Login {
+        advice: String,
+        challenge: String,
     },
     /// The server said so, or went away.
     Failed {
@@ -48,24 +59,27 @@ impl Unserved {
     /// The contract's word.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Unserved::NoName(_) => "invalid_tool_name",
+            Unserved::NoName { .. } => "invalid_tool_name",
             Unserved::NoServer { .. } => "server_not_found",
             Unserved::NotConnected { .. } => "server_not_connected",
             Unserved::NoTool { .. } => "tool_not_found",
             Unserved::NoResource { .. } => "resource_not_found",
             Unserved::Arguments(_) => "invalid_arguments",
             Unserved::Timeout { .. } => "call_timeout",
-            Unserved::Failed { .. } => "call_failed",
+            Unserved::Login { .. } | Unserved::Failed { .. } => "call_failed",
         }
     }
 
     pub(crate) fn message(&self) -> String {
         match self {
-            Unserved::NoName(name) => format!("`{}` is not of the form server/tool", echo(name)),
+            Unserved::NoName { tool, near } => {
+                let meant = meant(near.as_deref());
+                format!("`{}` is not of the form server/tool{meant}", echo(tool))
+            }
             Unserved::NoServer { server, near } => {
                 format!("no server `{}`{}", echo(server), meant(near.as_deref()))
             }
-            Unserved::NotConnected { server, status, error } => {
+            Unserved::NotConnected { server, status, error, .. } => {
                 let why = error.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
                 format!("`{server}` is {status}{why}")
             }
@@ -77,16 +91,22 @@ impl Unserved {
             }
             Unserved::Arguments(failure) => failure.message.to_string(),
             Unserved::Timeout { seconds } => format!("timeout after {seconds}s"),
+            Unserved::Login { advice, .. } => format!("it asks for a login: {advice}"),
             Unserved::Failed { message, .. } => message.clone(),
         }
     }
 
     fn hint(&self) -> Option<String> {
         match self {
-            Unserved::NoName(_) | Unserved::NoTool { .. } => {
-                Some("`external_list_tools` lists them".to_owned())
+            Unserved::NoName { near, .. } => {
+                let name = near.as_deref().unwrap_or("server/tool");
+                let shape = json!({ "tool": name, "arguments": {} });
+                Some(format!("one parameter names both: {shape}; `external_list_tools` lists them"))
             }
+            Unserved::NoTool { .. } => Some("`external_list_tools` lists them".to_owned()),
             Unserved::NoServer { .. } => Some("`external_list_servers` lists them".to_owned()),
+            Unserved::Login { advice, .. }
+            | Unserved::NotConnected { advice: Some(advice), .. } => Some(advice.clone()),
             Unserved::NotConnected { .. } => Some(
                 "`external_list_servers` says how it stands; POST /api/mcp-clients/NAME/reconnect \
                  connects it again"
@@ -107,7 +127,7 @@ impl Unserved {
         error.insert("error".to_owned(), self.code().into());
         let mut put = |name: &str, value: Value| drop(error.insert(name.to_owned(), value));
         match self {
-            Unserved::NoName(tool) | Unserved::NoTool { tool, .. } => {
+            Unserved::NoName { tool, .. } | Unserved::NoTool { tool, .. } => {
                 put("tool", json!(echo(tool)))
             }
             Unserved::NoServer { server, .. } => put("server", json!(echo(server))),
@@ -132,7 +152,7 @@ impl Unserved {
                     put("details", (**details).clone());
                 }
             }
-            Unserved::Timeout { .. } => {}
+            Unserved::Timeout { .. } | Unserved::Login { .. } => {}
         }
         put("message", json!(self.message()));
         if let Some(hint) = self.hint() {

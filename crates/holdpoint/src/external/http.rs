@@ -12,7 +12,7 @@ use std::{
 
 use axum::http::{
     HeaderName, HeaderValue, StatusCode,
-    header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE},
+    header::{ACCEPT, CONTENT_TYPE},
 };
 use futures::StreamExt as _;
 use holdpoint_engine::{aside::aside_if_large, budget, limits};
@@ -20,8 +20,8 @@ use reqwest::{RequestBuilder, Response};
 use rmcp::{
     model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage},
     transport::streamable_http_client::{
-        AuthRequiredError, HttpStatusError, StreamableHttpClient, StreamableHttpError,
-        StreamableHttpPostResponse,
+        AuthRequiredError, HttpStatusError, InsufficientScopeError, StreamableHttpClient,
+        StreamableHttpError, StreamableHttpPostResponse,
     },
 };
 use serde_json::{Value, json};
@@ -30,9 +30,10 @@ use sse_stream::Sse;
 use super::{
     config::Remote,
     events::{Events, events, kept_whole},
+    login::{self, Login},
     long::{message, read, refusal},
-    sse::reason,
 };
+use crate::web;
 
 const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
@@ -47,16 +48,15 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 /// One server's client. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Http {
-    client: reqwest::Client,
+    pub(super) client: reqwest::Client,
+    /// None where the configuration has its own way in.
+    login: Option<Arc<Login>>,
     /// The status of the last request that was refused.
     refused: Arc<AtomicU16>,
 }
 
 /// A client that brings the configured headers along, to this server alone.
 pub(super) fn client(remote: &Remote) -> Result<reqwest::Client, String> {
-    if remote.url.starts_with("https://") {
-        return Err("https:// is not spoken by this build, which has no TLS".to_owned());
-    }
     let mut headers = reqwest::header::HeaderMap::new();
     for (name, value) in &remote.headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "a header has no name")?;
@@ -72,7 +72,7 @@ pub(super) fn client(remote: &Remote) -> Result<reqwest::Client, String> {
             false => attempt.stop(),
         }
     });
-    let mut builder = reqwest::Client::builder()
+    let mut builder = web::builder(&remote.url)
         .default_headers(headers)
         .redirect(same)
         .connect_timeout(limits::EXTERNAL_CONNECT)
@@ -80,7 +80,7 @@ pub(super) fn client(remote: &Remote) -> Result<reqwest::Client, String> {
     if is_here(&remote.url) {
         builder = builder.no_proxy();
     }
-    builder.build().map_err(|error| error.without_url().to_string())
+    web::build(builder)
 }
 
 fn is_here(url: &str) -> bool {
@@ -90,8 +90,22 @@ fn is_here(url: &str) -> bool {
 }
 
 impl Http {
-    pub(super) fn new(remote: &Remote) -> Result<Http, String> {
-        Ok(Http { client: client(remote)?, refused: Arc::default() })
+    pub(super) fn new(name: &str, remote: &Remote) -> Result<Http, String> {
+        let login = Login::of(name, remote).map(Arc::new);
+        Ok(Http { client: client(remote)?, login, refused: Arc::default() })
+    }
+
+    /// Sends a request as whoever is logged in.
+    pub(super) async fn send(&self, request: RequestBuilder) -> Result<Response, String> {
+        match &self.login {
+            Some(login) => login.send(request).await,
+            None => request.send().await.map_err(|error| web::reason(&error)),
+        }
+    }
+
+    /// What a refusal asks for, if it is a login.
+    pub(super) fn challenged(&self, response: &Response) -> Option<String> {
+        self.login.as_ref().and_then(|_| login::challenged(response))
     }
 
     /// Whether the address is one that does not speak this transport, as servers of the older one answer.
@@ -109,13 +123,17 @@ impl Http {
         let body = serde_json::to_vec(&message)?;
         let request = self.client.post(uri).header(CONTENT_TYPE, JSON).body(body);
         let request = dressed(request, session, headers);
-        let response = request.send().await.map_err(unreached)?;
+        let response = self.send(request).await.map_err(unreached)?;
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
-            return Ok(StreamableHttpPostResponse::Accepted);
+            let refusal = older(&message, None, status);
+            return Ok(refusal.unwrap_or(StreamableHttpPostResponse::Accepted));
         }
         if !status.is_success() {
             self.refused.store(status.as_u16(), Ordering::Relaxed);
+            if let Some(challenge) = self.challenged(&response) {
+                return Err(barred(status, challenge));
+            }
             return refused(response, &message, session.is_some()).await;
         }
         taken(response, &message).await
@@ -150,7 +168,13 @@ async fn taken(
         ClientJsonRpcMessage::Request(request) => Some(json!(request.id)),
         _ => None,
     };
+    let status = response.status();
     let (body, is_cut) = bounded(response, limits::EXTERNAL_MESSAGE).await?;
+    if let Some(refusal) = older(asked, None, status)
+        && !discovers(&body)
+    {
+        return Ok(refusal);
+    }
     let beginning = shown(&body);
     let body = match (&id, is_cut) {
         (Some(id), true) => refusal(id, body.len()).into_bytes(),
@@ -212,6 +236,18 @@ async fn answer(event: Sse, asked: &ClientJsonRpcMessage) -> Result<ServerJsonRp
     read.await.unwrap_or_else(|| Err(Sse::default()))
 }
 
+/// A login is asked for, or another one.
+fn barred(status: StatusCode, challenge: String) -> Problem {
+    match status {
+        StatusCode::FORBIDDEN => {
+            let scope = login::scope(&challenge).map(str::to_owned);
+            let error = InsufficientScopeError::new(challenge, scope);
+            StreamableHttpError::InsufficientScope(error)
+        }
+        _ => StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)),
+    }
+}
+
 /// A refusal: of a session that the server forgot, of a revision that it does not know, or in its own words.
 async fn refused(
     response: Response,
@@ -219,11 +255,6 @@ async fn refused(
     with_session: bool,
 ) -> Result<StreamableHttpPostResponse, Problem> {
     let status = response.status();
-    let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|it| it.to_str().ok());
-    if let (StatusCode::UNAUTHORIZED, Some(challenge)) = (status, challenge) {
-        let challenge = AuthRequiredError::new(challenge.to_owned());
-        return Err(StreamableHttpError::AuthRequired(challenge));
-    }
     if status == StatusCode::NOT_FOUND && with_session {
         return Err(StreamableHttpError::SessionExpired);
     }
@@ -259,6 +290,15 @@ fn forgot(error: &Value) -> bool {
     matches!(code, Some(-32001 | -32600 | -32000)) && text.to_lowercase().contains("session")
 }
 
+/// Whether it can be an answer to the first request of the stateless revision: some servers answer all that they do not
+/// know with nothing.
+fn discovers(body: &[u8]) -> bool {
+    let answer: Option<Value> = serde_json::from_slice(body).ok();
+    answer.is_some_and(|it| {
+        it.get("error").is_some() || it.pointer("/result/supportedVersions").is_some()
+    })
+}
+
 /// A server of before the stateless revision refuses its first request in some way; the SDK takes this one.
 fn older(
     asked: &ClientJsonRpcMessage,
@@ -281,7 +321,7 @@ async fn bounded(response: Response, most: usize) -> Result<(Vec<u8>, bool), Pro
     let mut whole = Vec::new();
     let mut pieces = response.bytes_stream();
     while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(unreached)?;
+        let piece = piece.map_err(|error| unreached(web::reason(&error)))?;
         if whole.len() + piece.len() > most {
             return Ok((whole, true));
         }
@@ -290,9 +330,8 @@ async fn bounded(response: Response, most: usize) -> Result<(Vec<u8>, bool), Pro
     Ok((whole, false))
 }
 
-/// An error of the client's, by its cause and without the address, which may hold what lets one in.
-fn unreached(error: reqwest::Error) -> Problem {
-    StreamableHttpError::Io(std::io::Error::other(reason(error.without_url())))
+fn unreached(why: String) -> Problem {
+    StreamableHttpError::Io(std::io::Error::other(why))
 }
 
 fn shown(body: &[u8]) -> String {
@@ -322,7 +361,7 @@ impl StreamableHttpClient for Http {
     ) -> Result<(), Problem> {
         let request = dressed(self.client.delete(&*uri), Some(&session_id), custom_headers);
         // Whether it can be deleted is the server's business.
-        request.send().await.map(drop).map_err(unreached)
+        self.send(request).await.map(drop).map_err(unreached)
     }
 
     async fn get_stream(
@@ -338,7 +377,10 @@ impl StreamableHttpClient for Http {
             Some(id) => request.header(LAST_EVENT, id),
             None => request,
         };
-        let response = request.send().await.map_err(unreached)?;
+        let response = self.send(request).await.map_err(unreached)?;
+        if let Some(challenge) = self.challenged(&response) {
+            return Err(barred(response.status(), challenge));
+        }
         let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let is_stream = kind.is_some_and(|it| it.starts_with(EVENTS));
         match response.status() {

@@ -13,6 +13,7 @@ use super::{
     config::ServerConfig,
     edits,
     failure::Unserved,
+    login,
     plan::Plan,
     server::{Connection, Context, ExternalServer, ExternalTool, LinkState, LinkStatus},
 };
@@ -45,10 +46,9 @@ impl Drop for Kept {
 type Routed = (Arc<ExternalServer>, Arc<ExternalTool>, Arc<Connection>);
 
 /// Why a server was not added.
-#[derive(Debug)]
 pub(crate) enum NotAdded {
     Duplicate,
-    Failed(String),
+    Failed(Box<LinkState>),
 }
 
 impl Manager {
@@ -135,11 +135,11 @@ impl Manager {
         Ok(())
     }
 
-    /// Connects it anew by its own configuration. The error of the server is the inner one.
+    /// Connects it anew by its own configuration. How it stands where that failed is the inner error.
     pub(crate) async fn reconnect(
         &self,
         name: &str,
-    ) -> Result<Result<LinkState, String>, Unserved> {
+    ) -> Result<Result<LinkState, Box<LinkState>>, Unserved> {
         Ok(connected(self.server(name)?.wish(true).await))
     }
 
@@ -187,7 +187,12 @@ impl Manager {
 
     fn no_tool(&self, name: &str) -> Unserved {
         let Some((server, _)) = name.split_once('/') else {
-            return Unserved::NoName(name.to_owned());
+            let all = self.all();
+            let tools = all.iter().map(|it| it.state().tools);
+            let mut named = tools.filter_map(|it| {
+                it.values().find(|it| it.original == name).map(|it| it.name.clone())
+            });
+            return Unserved::NoName { tool: name.to_owned(), near: named.next() };
         };
         let state = match self.server(server) {
             Ok(found) => found.state(),
@@ -211,10 +216,10 @@ impl Manager {
     }
 }
 
-fn connected(state: LinkState) -> Result<LinkState, String> {
+fn connected(state: LinkState) -> Result<LinkState, Box<LinkState>> {
     match state.status {
         LinkStatus::Connected => Ok(state),
-        _ => Err(state.error.unwrap_or_else(|| format!("it is {}", state.status.as_str()))),
+        _ => Err(Box::new(state)),
     }
 }
 
@@ -224,5 +229,6 @@ pub(crate) fn connection(server: &str, state: &LinkState) -> Result<Arc<Connecti
         server: server.to_owned(),
         status: state.status.as_str(),
         error: state.error.clone(),
+        advice: state.challenge.as_deref().map(|it| login::advice(server, it)),
     })
 }

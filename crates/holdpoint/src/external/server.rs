@@ -2,7 +2,7 @@
 //!
 //! The task alone connects, reconnects and closes; everybody else says what is wished and looks at the state.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
 use holdpoint_engine::{event::Event, limits};
 use jiff::Timestamp;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use tokio::{sync::watch, time::Instant};
 
 pub(crate) use super::connection::{Connection, Context};
-use super::{config::ServerConfig, failure::Unserved};
+use super::{config::ServerConfig, connection::NotMade, edits::Look, failure::Unserved, login};
 
 /// Words of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,6 +70,8 @@ impl ExternalTool {
 pub(crate) struct LinkState {
     pub(crate) status: LinkStatus,
     pub(crate) error: Option<String>,
+    /// What the server said that asks for a login.
+    pub(crate) challenge: Option<String>,
     pub(crate) connected_at: Option<f64>,
     /// Of tries to reconnect since it was connected last.
     pub(crate) attempts: usize,
@@ -108,6 +110,7 @@ impl ExternalServer {
         let state = LinkState {
             status: LinkStatus::Connecting,
             error: None,
+            challenge: None,
             connected_at: None,
             attempts: 0,
             transport: config.transport(),
@@ -176,10 +179,11 @@ impl ExternalServer {
         });
     }
 
-    fn down(&self, wish: Wish, status: LinkStatus, error: Option<String>) {
+    fn down(&self, wish: Wish, status: LinkStatus, why: Option<NotMade>) {
         self.set(wish, |state| {
             state.status = status;
-            state.error = error;
+            (state.error, state.challenge) =
+                why.map_or((None, None), |it| (Some(it.text), it.challenge));
             state.connected_at = None;
             state.connection = None;
             state.tools = Arc::default();
@@ -205,13 +209,19 @@ impl ExternalServer {
                 continue;
             }
             let since = Instant::now();
+            let seen = self.login();
             if !self.once(wish, attempts, &mut wishes).await {
                 continue;
             }
             if since.elapsed() >= limits::EXTERNAL_STEADY {
                 attempts = 0;
             }
-            if !self.pause(wish, &mut attempts, &mut wishes).await {
+            let goes_on = match self.state().challenge {
+                // Asked over and over, it would say the same until somebody logs in.
+                Some(_) => self.logged_in(&seen, &mut wishes).await,
+                None => self.pause(wish, &mut attempts, &mut wishes).await,
+            };
+            if !goes_on {
                 return;
             }
         }
@@ -228,15 +238,15 @@ impl ExternalServer {
             _ = wishes.changed() => return false,
         };
         match made {
-            Err(error) => {
-                self.down(wish, LinkStatus::Error, Some(error));
+            Err(why) => {
+                self.down(wish, LinkStatus::Error, Some(why));
                 true
             }
             Ok(connection) => {
                 let ended = self.hold(&connection, wishes).await;
                 // Out of the catalogue before it is closed: nobody is to call what goes.
                 let why = match &ended {
-                    Ended::Lost(why) => Some(why.clone()),
+                    Ended::Lost(why) => Some(NotMade::from(why.clone())),
                     Ended::Wished => None,
                 };
                 self.down(wish, LinkStatus::Disconnected, why);
@@ -244,6 +254,21 @@ impl ExternalServer {
                 matches!(ended, Ended::Lost(_))
             }
         }
+    }
+
+    fn login(&self) -> Option<Look> {
+        login::file(&self.name).map(|file| Look::at(&file))
+    }
+
+    /// Waits until the login is another one than was seen, or for a wish. False: nobody wishes any more.
+    async fn logged_in(&self, seen: &Option<Look>, wishes: &mut watch::Receiver<Wish>) -> bool {
+        while self.login() == *seen {
+            tokio::select! {
+                () = tokio::time::sleep(limits::EXTERNAL_EDITS) => {}
+                changed = wishes.changed() => return changed.is_ok(),
+            }
+        }
+        true
     }
 
     /// Waits before the next attempt, or for a wish where there is none. False: nobody wishes any more.
@@ -271,14 +296,14 @@ impl ExternalServer {
         }
     }
 
-    async fn connect(&self) -> Result<Arc<Connection>, String> {
+    async fn connect(&self) -> Result<Arc<Connection>, NotMade> {
         let connection = Connection::make(&self.context, &self.name, &self.config).await?;
         let connection = Arc::new(connection);
         match self.look(&connection).await {
             Ok(()) => Ok(connection),
             Err(error) => {
                 connection.close().await;
-                Err(error.message())
+                Err(not_read(&error))
             }
         }
     }
@@ -331,13 +356,14 @@ impl ExternalServer {
                     tokio::time::sleep(limits::EXTERNAL_REFRESH).await;
                 }
                 () = connection.suspect.notified() => {
-                    if !connection.answers().await {
-                        return "it does not answer any more".to_owned();
+                    if let Some(why) = connection.absent().await {
+                        return gone(&why, "it does not answer any more".to_owned());
                     }
                 }
                 () = tokio::time::sleep(limits::EXTERNAL_PING) => {
-                    if !connection.answers().await {
-                        return unanswered(limits::EXTERNAL_PONG);
+                    if let Some(why) = connection.absent().await {
+                        let seconds = limits::EXTERNAL_PONG.as_secs();
+                        return gone(&why, format!("it did not answer a ping within {seconds} s"));
                     }
                 }
             }
@@ -390,8 +416,20 @@ impl ExternalServer {
     }
 }
 
-fn unanswered(waited: Duration) -> String {
-    format!("it did not answer a ping within {} s", waited.as_secs())
+/// Why a connection is given up: one that asks for a login is there, and says it anew to the next.
+fn gone(why: &Unserved, silent: String) -> String {
+    match why {
+        Unserved::Login { .. } => why.message(),
+        _ => silent,
+    }
+}
+
+fn not_read(refused: &Unserved) -> NotMade {
+    let challenge = match refused {
+        Unserved::Login { challenge, .. } => Some(challenge.clone()),
+        _ => None,
+    };
+    NotMade { text: refused.message(), challenge }
 }
 
 /// Every page of a list.

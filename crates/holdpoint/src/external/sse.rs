@@ -6,17 +6,21 @@ use std::{io, time::Duration};
 use futures::StreamExt as _;
 use holdpoint_engine::limits;
 use reqwest::{
-    Client, Url,
+    Url,
     header::{ACCEPT, CONTENT_TYPE},
 };
 use rmcp::{
-    RoleClient, model::ServerJsonRpcMessage, service::TxJsonRpcMessage, transport::Transport,
+    RoleClient,
+    model::ServerJsonRpcMessage,
+    service::TxJsonRpcMessage,
+    transport::{Transport, streamable_http_client::AuthRequiredError},
 };
 
 use super::{
     config::Remote,
+    connection::NotMade,
     events::{Events, events},
-    http::client,
+    http::Http,
     long::Reading,
 };
 
@@ -25,20 +29,21 @@ const POST: Duration = Duration::from_secs(10);
 
 /// A stream that is open, and where its messages go.
 pub(super) struct Opened {
-    client: Client,
+    http: Http,
     endpoint: Url,
     /// None once it is closed.
     events: Option<Events>,
     reading: Reading,
 }
 
-pub(super) async fn open(remote: &Remote) -> Result<Opened, String> {
-    let client = client(remote)?;
+pub(super) async fn open(name: &str, remote: &Remote) -> Result<Opened, NotMade> {
+    let http = Http::new(name, remote)?;
     let url = Url::parse(&remote.url).map_err(|error| error.to_string())?;
-    let asked = client.get(url.clone()).header(ACCEPT, "text/event-stream").send().await;
-    let response = asked.map_err(|error| reason(error.without_url()))?;
+    let asked = http.client.get(url.clone()).header(ACCEPT, "text/event-stream");
+    let response = http.send(asked).await?;
     if !response.status().is_success() {
-        return Err(format!("the stream was refused with HTTP {}", response.status()));
+        let text = format!("the stream was refused with HTTP {}", response.status());
+        return Err(NotMade { text, challenge: http.challenged(&response) });
     }
     let mut events = events(response);
     let endpoint = loop {
@@ -51,20 +56,9 @@ pub(super) async fn open(remote: &Remote) -> Result<Opened, String> {
     };
     // The headers would go to whoever is named.
     if endpoint.origin() != url.origin() {
-        return Err("its endpoint is on another server".to_owned());
+        return Err("its endpoint is on another server".to_owned().into());
     }
-    Ok(Opened { client, endpoint, events: Some(events), reading: Reading::default() })
-}
-
-/// An error of the client's with what it stands for: `error sending request` says nothing.
-pub(super) fn reason(error: reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        text = cause.to_string();
-        source = cause.source();
-    }
-    text
+    Ok(Opened { http, endpoint, events: Some(events), reading: Reading::default() })
 }
 
 impl Transport<RoleClient> for Opened {
@@ -74,15 +68,18 @@ impl Transport<RoleClient> for Opened {
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let request = self.client.post(self.endpoint.clone());
+        let (http, endpoint) = (self.http.clone(), self.endpoint.clone());
         let body = serde_json::to_vec(&item);
         async move {
-            let request = request.header(CONTENT_TYPE, "application/json").body(body?);
-            let response = request.timeout(POST.min(limits::EXTERNAL_CONNECT)).send().await;
-            let response = response.map_err(|it| io::Error::other(reason(it.without_url())))?;
-            match response.status() {
-                status if status.is_success() => Ok(()),
-                status => Err(io::Error::other(format!("the message was refused: HTTP {status}"))),
+            let request = http.client.post(endpoint).header(CONTENT_TYPE, "application/json");
+            let request = request.timeout(POST.min(limits::EXTERNAL_CONNECT)).body(body?);
+            let response = http.send(request).await.map_err(io::Error::other)?;
+            match (response.status(), http.challenged(&response)) {
+                (_, Some(challenge)) => Err(io::Error::other(AuthRequiredError::new(challenge))),
+                (status, None) if status.is_success() => Ok(()),
+                (status, None) => {
+                    Err(io::Error::other(format!("the message was refused: HTTP {status}")))
+                }
             }
         }
     }

@@ -19,12 +19,15 @@ use holdpoint_engine::{
     limits,
 };
 use rmcp::model::{CallToolResult, ContentBlock};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     app::App,
     external::{call, failure::Unserved, manager::Manager},
     tool::{AnswerForm, Call, Entry, Family, Reply, Scope, Shape, entry},
+    view::external::ExternalAnswer,
 };
 
 pub(crate) const FAMILY: Family =
@@ -83,6 +86,20 @@ impl Scope for Gateway {
 /// What to do where there are none.
 pub(crate) const NONE: &str = "start it with `--mcp-clients`, `--mcp-clients-config FILE` or \
     `--mcp-client NAME:COMMAND`";
+
+/// What the tools about one server take.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct OneServer {
+    /// The server's.
+    name: String,
+}
+
+fn said(told: ExternalAnswer) -> Reply {
+    match told {
+        Ok(answer) => Reply::Json(answer),
+        Err((_, refusal)) => Reply::Refused(refusal),
+    }
+}
 
 fn refuse(refused: &Unserved) -> Reply {
     Reply::Refused(refused.json())

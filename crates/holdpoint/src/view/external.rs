@@ -7,6 +7,7 @@ use crate::external::{
     call::Contents,
     config::{EntryForm, Fields, ServerConfig},
     failure::Unserved,
+    login,
     manager::{Manager, NotAdded},
     server::{ExternalServer, LinkState},
 };
@@ -75,13 +76,13 @@ pub(crate) fn contents(contents: Contents) -> Value {
 /// The status that goes with a refusal.
 pub(crate) fn status(refused: &Unserved) -> StatusCode {
     match refused {
-        Unserved::NoName(_) | Unserved::Arguments(_) => StatusCode::BAD_REQUEST,
+        Unserved::NoName { .. } | Unserved::Arguments(_) => StatusCode::BAD_REQUEST,
         Unserved::NoServer { .. } | Unserved::NoTool { .. } | Unserved::NoResource { .. } => {
             StatusCode::NOT_FOUND
         }
         Unserved::NotConnected { .. } => StatusCode::CONFLICT,
         Unserved::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
-        Unserved::Failed { .. } => StatusCode::BAD_GATEWAY,
+        Unserved::Login { .. } | Unserved::Failed { .. } => StatusCode::BAD_GATEWAY,
     }
 }
 
@@ -102,7 +103,7 @@ pub(crate) async fn connect(
         Err(NotAdded::Duplicate) => {
             Err((StatusCode::CONFLICT, json!({ "error": "duplicate_name", "name": name })))
         }
-        Err(NotAdded::Failed(why)) => Err(not_connected(name, &why)),
+        Err(NotAdded::Failed(state)) => Err(not_connected(name, &state)),
     }
 }
 
@@ -114,7 +115,7 @@ pub(crate) async fn disconnect(manager: &Manager, name: &str) -> ExternalAnswer 
 pub(crate) async fn reconnect(manager: &Manager, name: &str) -> ExternalAnswer {
     match manager.reconnect(name).await {
         Ok(Ok(state)) => Ok(up(name, &state)),
-        Ok(Err(why)) => Err(not_connected(name, &why)),
+        Ok(Err(state)) => Err(not_connected(name, &state)),
         Err(_none) => Err(no_server(name)),
     }
 }
@@ -123,8 +124,13 @@ fn up(name: &str, state: &LinkState) -> Value {
     json!({ "status": "ok", "name": name, "tools": state.tools.keys().collect::<Vec<_>>() })
 }
 
-fn not_connected(name: &str, why: &str) -> (StatusCode, Value) {
-    (StatusCode::BAD_GATEWAY, json!({ "error": "connect_failed", "name": name, "message": why }))
+fn not_connected(name: &str, state: &LinkState) -> (StatusCode, Value) {
+    let why = state.error.clone().unwrap_or_else(|| format!("it is {}", state.status.as_str()));
+    let mut refusal = json!({ "error": "connect_failed", "name": name, "message": why });
+    if let (Some(refusal), Some(asked)) = (refusal.as_object_mut(), &state.challenge) {
+        refusal.insert("hint".to_owned(), login::advice(name, asked).into());
+    }
+    (StatusCode::BAD_GATEWAY, refusal)
 }
 
 fn no_server(name: &str) -> (StatusCode, Value) {

@@ -45,6 +45,12 @@ impl Hub {
         hub
     }
 
+    /// One that was started otherwise, with the folder that goes with it.
+    pub(crate) fn of(mut process: Process, folder: tempfile::TempDir) -> Hub {
+        let port = process.port();
+        Hub { process, port, _folder: Some(folder) }
+    }
+
     /// With one server `fs`, connected.
     pub(crate) fn one(flags: &[&str]) -> Hub {
         let hub = Hub::with(&json!({ "fs": fixture(flags) }));
@@ -195,6 +201,7 @@ fn what_cannot_be_called_says_why() {
     assert!(error["message"].as_str().unwrap().contains("did you mean `fs/echo`?"), "{error}");
     let (status, error) = refused("echo", json!({}));
     assert_eq!((status, &error["error"]), (400, &json!("invalid_tool_name")));
+    assert!(error["hint"].as_str().unwrap().contains(r#"{"tool":"fs/echo""#), "{error}");
     let (status, error) = refused("fs/errs", json!({}));
     assert_eq!(
         (status, &error["error"], &error["code"]),

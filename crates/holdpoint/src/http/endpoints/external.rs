@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::{
     Json,
-    extract::{Path, State},
-    http::{StatusCode, header::CONTENT_TYPE},
+    extract::{FromRequestParts, Path, State},
+    http::{StatusCode, header::CONTENT_TYPE, request::Parts},
     response::{IntoResponse, Response},
 };
 use holdpoint_engine::{aside::aside_if_large, calls::value::weight};
@@ -26,8 +26,15 @@ use crate::{
     view::external,
 };
 
-fn manager(app: &App) -> Option<Arc<Manager>> {
-    app.external.get().map(Arc::clone)
+/// That there are other servers to speak of.
+pub(super) struct Others(Arc<Manager>);
+
+impl FromRequestParts<App> for Others {
+    type Rejection = Response;
+
+    async fn from_request_parts(_: &mut Parts, app: &App) -> Result<Others, Response> {
+        app.external.get().map(|it| Others(Arc::clone(it))).ok_or_else(none)
+    }
 }
 
 fn none() -> Response {
@@ -77,8 +84,7 @@ fn missing(field: &str) -> Response {
         attempts?, stderr?}}}`; `status` is connecting, connected, disconnected, error or failed", body = Value),
     (status = 503, description = "`no_client_manager`: the start names no other servers", body = Value),
 ))]
-pub(super) async fn clients(State(app): State<App>) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn clients(Others(manager): Others) -> Response {
     let clients: Map<String, Value> =
         manager.all().iter().map(|it| (it.name.clone(), external::server(it))).collect();
     Json(json!({ "clients": clients })).into_response()
@@ -88,8 +94,7 @@ pub(super) async fn clients(State(app): State<App>) -> Response {
     (status = 200, description = "`{tools: [{name, server, original_name, description, input_schema}]}`", body = Value),
     (status = 503, description = "`no_client_manager`", body = Value),
 ))]
-pub(super) async fn tools(State(app): State<App>) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn tools(Others(manager): Others) -> Response {
     let tools: Vec<Value> = manager.all().iter().flat_map(|it| external::tools(it)).collect();
     Json(json!({ "tools": tools })).into_response()
 }
@@ -98,8 +103,7 @@ pub(super) async fn tools(State(app): State<App>) -> Response {
     (status = 200, description = "`{resources: [{uri, server, name, description, mime_type}]}`", body = Value),
     (status = 503, description = "`no_client_manager`", body = Value),
 ))]
-pub(super) async fn resources(State(app): State<App>) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn resources(Others(manager): Others) -> Response {
     let all: Vec<Value> = manager.all().iter().flat_map(|it| external::resources(it)).collect();
     Json(json!({ "resources": all })).into_response()
 }
@@ -123,8 +127,7 @@ body! {
     (status = 503, description = "`no_client_manager`", body = Value),
     (status = 504, description = "`call_failed`: it took longer than the server's `timeout_s`", body = Value),
 ))]
-pub(super) async fn call(State(app): State<App>, sent: Sent) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn call(Others(manager): Others, State(app): State<App>, sent: Sent) -> Response {
     let asked = match sent.body::<ExternalCall>().await {
         Ok(asked) => asked,
         Err(refusal) => return refusal,
@@ -157,8 +160,7 @@ body! {
     (status = 409, description = "`server_not_connected`", body = Value),
     (status = 503, description = "`no_client_manager`", body = Value),
 ))]
-pub(super) async fn read(State(app): State<App>, sent: Sent) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn read(Others(manager): Others, State(app): State<App>, sent: Sent) -> Response {
     let asked = match sent.body::<ExternalRead>().await {
         Ok(asked) => asked,
         Err(refusal) => return refusal,
@@ -217,8 +219,7 @@ impl ExternalConnect {
     (status = 502, description = "`connect_failed`; it stays, and is tried again", body = Value),
     (status = 503, description = "`no_client_manager`", body = Value),
 ))]
-pub(super) async fn connect(State(app): State<App>, sent: Sent) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn connect(Others(manager): Others, sent: Sent) -> Response {
     let mut asked = match sent.body::<ExternalConnect>().await {
         Ok(asked) => asked,
         Err(refusal) => return refusal,
@@ -234,8 +235,7 @@ pub(super) async fn connect(State(app): State<App>, sent: Sent) -> Response {
     (status = 404, description = "`server_not_found`", body = Value),
     (status = 503, description = "`no_client_manager`", body = Value),
 ))]
-pub(super) async fn disconnect(State(app): State<App>, Path(name): Path<String>) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn disconnect(Others(manager): Others, Path(name): Path<String>) -> Response {
     said(external::disconnect(&manager, &name).await)
 }
 
@@ -247,7 +247,6 @@ pub(super) async fn disconnect(State(app): State<App>, Path(name): Path<String>)
     (status = 502, description = "`connect_failed`", body = Value),
     (status = 503, description = "`no_client_manager`", body = Value),
 ))]
-pub(super) async fn reconnect(State(app): State<App>, Path(name): Path<String>) -> Response {
-    let Some(manager) = manager(&app) else { return none() };
+pub(super) async fn reconnect(Others(manager): Others, Path(name): Path<String>) -> Response {
     said(external::reconnect(&manager, &name).await)
 }

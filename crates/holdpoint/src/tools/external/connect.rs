@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::Gateway;
+use super::{Gateway, said};
 use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
     view,
@@ -45,10 +45,7 @@ impl Tool for Connect {
 
     async fn run(at: Gateway, params: Params, _: Call) -> Result<Reply, Failure> {
         let name = params.name.clone();
-        Ok(match view::external::connect(&at.manager, &name, fields(params)).await {
-            Ok(answer) => Reply::Json(answer),
-            Err((_, refusal)) => Reply::Refused(refusal),
-        })
+        Ok(said(view::external::connect(&at.manager, &name, fields(params)).await))
     }
 }
 

@@ -3,22 +3,14 @@
 use std::time::Duration;
 
 use holdpoint_engine::failure::Failure;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::Gateway;
+use super::{Gateway, OneServer, said};
 use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
     view,
 };
 
 pub(crate) struct Disconnect;
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {
-    /// The server's.
-    name: String,
-}
 
 impl Tool for Disconnect {
     const NAME: &'static str = "external_disconnect";
@@ -28,12 +20,9 @@ impl Tool for Disconnect {
     const TITLE: &'static str = "Disconnect a server";
     const TIMEOUT: Duration = Duration::from_secs(60);
     type Scope = Gateway;
-    type Params = Params;
+    type Params = OneServer;
 
-    async fn run(at: Gateway, params: Params, _: Call) -> Result<Reply, Failure> {
-        Ok(match view::external::disconnect(&at.manager, &params.name).await {
-            Ok(answer) => Reply::Json(answer),
-            Err((_, refusal)) => Reply::Refused(refusal),
-        })
+    async fn run(at: Gateway, which: OneServer, _: Call) -> Result<Reply, Failure> {
+        Ok(said(view::external::disconnect(&at.manager, &which.name).await))
     }
 }

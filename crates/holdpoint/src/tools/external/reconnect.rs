@@ -3,22 +3,14 @@
 use std::time::Duration;
 
 use holdpoint_engine::failure::Failure;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
-use super::Gateway;
+use super::{Gateway, OneServer, said};
 use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
     view,
 };
 
 pub(crate) struct Reconnect;
-
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct Params {
-    /// The server's.
-    name: String,
-}
 
 impl Tool for Reconnect {
     const NAME: &'static str = "external_reconnect";
@@ -29,12 +21,9 @@ impl Tool for Reconnect {
     const TITLE: &'static str = "Connect a server anew";
     const TIMEOUT: Duration = Duration::from_secs(60);
     type Scope = Gateway;
-    type Params = Params;
+    type Params = OneServer;
 
-    async fn run(at: Gateway, params: Params, _: Call) -> Result<Reply, Failure> {
-        Ok(match view::external::reconnect(&at.manager, &params.name).await {
-            Ok(answer) => Reply::Json(answer),
-            Err((_, refusal)) => Reply::Refused(refusal),
-        })
+    async fn run(at: Gateway, which: OneServer, _: Call) -> Result<Reply, Failure> {
+        Ok(said(view::external::reconnect(&at.manager, &which.name).await))
     }
 }
