@@ -44,7 +44,7 @@ impl Pages {
     }
 
     /// Whether a request has the cookie.
-    pub(super) fn knows(&self, headers: &HeaderMap, port: u16) -> bool {
+    pub(crate) fn knows(&self, headers: &HeaderMap, port: u16) -> bool {
         let Some(Some(cookie)) = self.cookie.get() else { return false };
         let sent = headers.get_all(COOKIE).iter().filter_map(|it| it.to_str().ok());
         let mut pairs =

@@ -47,6 +47,7 @@ impl Tool for Restart {
         let mut moved = None;
         let launch = match sessions.find(id.as_deref()) {
             Ok(old) => {
+                old.moves(&call.actor(), &call.said)?;
                 let launch = old.launch().cloned().ok_or_else(|| not_ours(&old))?;
                 moved = follow_edits(&app, &old).await;
                 old.stop().await;
