@@ -64,9 +64,10 @@ impl Browser {
         let address = address.expect("the browser says where it listens");
         let (host, _) = address.split_once('/').expect("an address");
         let stream = TcpStream::connect(host).expect("the browser listens");
-        stream.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let socket = tungstenite::client(format!("ws://{address}"), stream);
         let (socket, _) = socket.unwrap_or_else(|error| panic!("no browser at {address}: {error}"));
+        // From here on it is looked for messages again and again.
+        socket.get_ref().set_read_timeout(Some(Duration::from_millis(50))).unwrap();
         let (next, wrong) = (0, Vec::new());
         let mut browser =
             Browser { child, socket, next, page: String::new(), wrong, _profile: profile };

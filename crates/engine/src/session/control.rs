@@ -20,7 +20,7 @@ pub enum Holder {
     Person,
 }
 
-/// Who moved the program last, and by what, in the words of the call.
+/// Which agent moved the program last, and by what, in the words of the call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Move {
     pub by: Actor,
@@ -69,8 +69,12 @@ impl Session {
                  `debug_stack`, `debug_variables`, `debug_evaluate`) still works",
             ));
         }
-        *self.control.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-            Some(Move { by: by.clone(), what: what.to_owned() });
+        // Whom a person hands it back to is the one who had it.
+        if *by != Actor::Person {
+            let last = Move { by: by.clone(), what: what.to_owned() };
+            *self.control.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                Some(last);
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Syntax colours: four and comments, as the style sheet has them. The grammars are loaded when the first source is
 //! shown; a long file is not read from its beginning for a window of it.
 
-use std::{path::Path, sync::LazyLock};
+use std::{borrow::Cow, path::Path, sync::LazyLock};
 
 use maud::{Markup, PreEscaped, Render as _};
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
@@ -35,8 +35,18 @@ static HUES: LazyLock<Vec<(Scope, &'static str)>> = LazyLock::new(|| {
 });
 
 /// The lines `first..=last` (from 1) of a text, coloured; as they are where nothing knows the language.
-pub(super) fn lines(file: &Path, text: &str, first: usize, last: usize) -> Vec<Markup> {
-    let Some(grammar) = grammar(file) else { return plain(text, first, last) };
+/// `clean` says how a line is shown.
+pub(super) fn lines<'t>(
+    file: &Path,
+    text: &'t str,
+    first: usize,
+    last: usize,
+    clean: impl Fn(&'t str) -> Cow<'t, str>,
+) -> Vec<Markup> {
+    let plain = || {
+        text.lines().take(last).skip(first.saturating_sub(1)).map(|it| cut(&clean(it))).collect()
+    };
+    let Some(grammar) = grammar(file) else { return plain() };
     let mut state = ParseState::new(grammar);
     let mut stack = ScopeStack::new();
     let mut shown = Vec::new();
@@ -47,13 +57,15 @@ pub(super) fn lines(file: &Path, text: &str, first: usize, last: usize) -> Vec<M
         let is_shown = number >= first;
         if line.len() > LINE {
             if is_shown {
-                shown.push(cut(line));
+                shown.push(cut(&clean(line)));
             }
             continue;
         }
+        let cleaned = if is_shown { clean(line) } else { Cow::Borrowed(line) };
+        let line = &*cleaned;
         let whole = format!("{line}\n");
         let Ok(marks) = state.parse_line(&whole, &GRAMMARS) else {
-            return plain(text, first, last);
+            return plain();
         };
         let mut out = String::new();
         let mut at = 0;
@@ -63,7 +75,7 @@ pub(super) fn lines(file: &Path, text: &str, first: usize, last: usize) -> Vec<M
             }
             at = to.min(line.len());
             if stack.apply(&mark).is_err() {
-                return plain(text, first, last);
+                return plain();
             }
         }
         if is_shown {
@@ -104,10 +116,6 @@ fn piece(out: &mut String, text: &str, stack: &ScopeStack) {
     }
 }
 
-fn plain(text: &str, first: usize, last: usize) -> Vec<Markup> {
-    text.lines().take(last).skip(first.saturating_sub(1)).map(cut).collect()
-}
-
 /// A line that is too long is cut, and says so.
 fn cut(line: &str) -> Markup {
     let shown = line.get(..line.floor_char_boundary(LINE)).unwrap_or_default();
@@ -127,7 +135,7 @@ mod tests {
     #[test]
     fn the_words_of_a_language_have_their_colours_and_all_text_is_text() {
         let text = "# a <b>\ndef total(x):\n    return x + 1 if x != \"</script>\" else None\n";
-        let lines = lines(Path::new("a.py"), text, 1, 3);
+        let lines = lines(Path::new("a.py"), text, 1, 3, Cow::Borrowed);
         let html: Vec<&str> = lines.iter().map(|it| it.0.as_str()).collect();
         assert!(html[0].contains("class=\"c\"") && html[0].contains("&lt;b&gt;"), "{html:?}");
         assert!(html[1].contains("<span class=\"k\">def</span>"), "{html:?}");
@@ -141,9 +149,9 @@ mod tests {
     #[test]
     fn a_window_of_a_file_is_its_lines() {
         let text = "a = 1\nb = 2\nc = 3\n";
-        assert_eq!(lines(Path::new("x.unknown"), text, 2, 2).len(), 1);
-        assert_eq!(lines(Path::new("x.py"), text, 2, 9).len(), 2);
+        assert_eq!(lines(Path::new("x.unknown"), text, 2, 2, Cow::Borrowed).len(), 1);
+        assert_eq!(lines(Path::new("x.py"), text, 2, 9, Cow::Borrowed).len(), 2);
         let long = format!("x = '{}'\n", "y".repeat(5_000_000));
-        assert!(lines(Path::new("x.py"), &long, 1, 1)[0].0.len() < 3_000);
+        assert!(lines(Path::new("x.py"), &long, 1, 1, Cow::Borrowed)[0].0.len() < 3_000);
     }
 }

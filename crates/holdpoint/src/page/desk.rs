@@ -2,7 +2,8 @@
 //! once.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, VecDeque},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::SystemTime,
@@ -10,9 +11,10 @@ use std::{
 
 use holdpoint_engine::{
     failure::Failure,
-    ids::{Epoch, Seq, SessionId, TargetId},
+    ids::{Epoch, Seq, SessionId, TargetId, ThreadKey},
     inspect::{self, Locals, Source},
     limits,
+    secrets::Secrets,
     session::{Session, Shown, Status},
 };
 use maud::Markup;
@@ -23,7 +25,7 @@ use super::colours;
 pub(crate) struct Desk {
     stops: Mutex<VecDeque<Arc<SeenStop>>>,
     texts: Mutex<VecDeque<(TextKey, Arc<SeenText>)>>,
-    windows: Mutex<VecDeque<(WindowKey, Arc<Vec<Markup>>)>>,
+    windows: Mutex<VecDeque<(WindowKey, Arc<SeenWindow>)>>,
 }
 
 /// A frame of a stop, as it was looked at.
@@ -34,6 +36,10 @@ pub(super) struct SeenStop {
     pub(super) locals: Result<Locals, Failure>,
     /// The variables of the stop before it, where that was in the same function.
     pub(super) before: Option<BTreeMap<String, String>>,
+    /// Where that stop was: what changed since, this line changed.
+    pub(super) from: Option<u32>,
+    /// What the threads are called, where the program tells.
+    pub(super) threads: BTreeMap<ThreadKey, String>,
 }
 
 /// A file as a program runs it.
@@ -42,6 +48,13 @@ pub(super) struct SeenText {
     pub(super) lines: usize,
     /// Of its text: the same text is coloured once.
     mark: u64,
+}
+
+/// Some lines of it.
+pub(super) struct SeenWindow {
+    pub(super) lines: Vec<Markup>,
+    /// The numbers of those that hold a secret.
+    pub(super) hides: BTreeSet<usize>,
 }
 
 #[derive(PartialEq, Clone)]
@@ -86,11 +99,13 @@ impl Desk {
             }
             _ => None,
         };
-        let seen = Arc::new(SeenStop { session: session.id, frame, shown, locals, before });
-        let mut stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
-        stops.push_back(Arc::clone(&seen));
-        if stops.len() > limits::PAGE_STOPS {
-            stops.pop_front();
+        let from = before.as_ref().and_then(|_| stood(session, shown.seq));
+        let threads = names(session).await;
+        let session = session.id;
+        let seen = Arc::new(SeenStop { session, frame, shown, locals, before, from, threads });
+        // What could not be read is asked for again.
+        if seen.locals.is_ok() {
+            keep(&self.stops, Arc::clone(&seen), limits::PAGE_STOPS);
         }
         Some(seen)
     }
@@ -123,14 +138,14 @@ impl Desk {
         Some(text)
     }
 
-    /// Lines of it with their colours.
+    /// Lines of it with their colours, and without their secrets.
     pub(super) fn window(
         &self,
+        secrets: &Secrets,
         file: &Path,
         text: &SeenText,
-        first: usize,
-        last: usize,
-    ) -> Arc<Vec<Markup>> {
+        (first, last): (usize, usize),
+    ) -> Arc<SeenWindow> {
         let key = WindowKey { file: file.to_owned(), mark: text.mark, first };
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = windows.iter().find(|(of, _)| *of == key).map(|(_, lines)| Arc::clone(lines));
@@ -138,9 +153,18 @@ impl Desk {
         if let Some(lines) = kept {
             return lines;
         }
-        let lines = Arc::new(colours::lines(file, &text.source.text, first, last));
-        keep(&self.windows, (key, Arc::clone(&lines)), limits::PAGE_WINDOWS);
-        lines
+        let window = Arc::new(SeenWindow::of(secrets, file, &text.source.text, first, last));
+        keep(&self.windows, (key, Arc::clone(&window)), limits::PAGE_WINDOWS);
+        window
+    }
+}
+
+impl SeenWindow {
+    fn of(secrets: &Secrets, file: &Path, text: &str, first: usize, last: usize) -> SeenWindow {
+        let clean = colours::lines(file, text, first, last, |line| secrets.text(line));
+        let raw = text.lines().enumerate().skip(first.saturating_sub(1)).take(clean.len());
+        let hides = raw.filter(|(_, line)| matches!(secrets.text(line), Cow::Owned(_)));
+        SeenWindow { lines: clean, hides: hides.map(|(at, _)| at + 1).collect() }
     }
 }
 
@@ -166,6 +190,27 @@ fn changes(
     session.remember(shown, locals);
     let now = locals.iter().map(|it| (it.name.clone(), it.value.text.clone())).collect();
     session.tell(shown.seq, function, now)
+}
+
+/// The threads' names, asked of each process once; what does not come in time has none.
+async fn names(session: &Session) -> BTreeMap<ThreadKey, String> {
+    let targets: BTreeSet<TargetId> =
+        session.view().threads.iter().map(|it| it.key.target).collect();
+    let mut names = BTreeMap::new();
+    for target in targets {
+        let Ok(backend) = session.backend(target) else { continue };
+        let asked = tokio::time::timeout(limits::TITLE, backend.threads()).await;
+        let told = asked.ok().and_then(Result::ok).unwrap_or_default();
+        names.extend(told.into_iter().map(|it| (ThreadKey { target, thread: it.id }, it.name)));
+    }
+    names
+}
+
+/// The line of the stop before this one.
+fn stood(session: &Session, seq: Seq) -> Option<u32> {
+    let stops = session.stops();
+    let before = stops.iter().rev().find(|it| it.seq < seq)?;
+    before.frames.first().map(|it| it.line)
 }
 
 fn late() -> Failure {

@@ -26,9 +26,15 @@ pub(super) fn row(record: &Record) -> Markup {
         li id=(id(record.seq)) {
             time.tab data-at=(at) { (time) span { (rest) } }
             span class={ "kind " (class) } { (word) }
-            span.txt { (pieces::line(&record.event.line())) }
+            span.txt { (pieces::line(&text(&record.event))) }
         }
     }
+}
+
+/// What happened, with the project's own files by their names in it.
+fn text(event: &Event) -> String {
+    let here = crate::root::current().join("");
+    event.line().replace(&*here.to_string_lossy(), "")
 }
 
 fn id(seq: Seq) -> String {

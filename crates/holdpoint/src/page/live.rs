@@ -96,9 +96,13 @@ impl OpenPage {
         let Some(told) = self.told else { return true };
         let shutdown = self.app.shutdown.clone();
         let news = async {
-            if !self.settles {
-                // The log is the engine's: it lives as long as the server does.
-                self.head.changed().await.unwrap_or_default();
+            while !self.settles {
+                match tokio::time::timeout(limits::KEEP_ALIVE_EVERY, self.head.changed()).await {
+                    // The log is the engine's: it lives as long as the server does.
+                    Ok(_) => break,
+                    // Somebody looks, so the server is needed.
+                    Err(_) => self.app.activity.touch(),
+                }
             }
             tokio::time::sleep_until(told + limits::PAGE_EVERY).await;
         };

@@ -1,6 +1,9 @@
 //! The rail beside every view: the views with their counts, what is held now, who is connected.
 
-use holdpoint_engine::session::Status;
+use holdpoint_engine::{
+    actor::Actor,
+    session::{Holder, Session, Status},
+};
 use maud::{Markup, html};
 
 use super::{
@@ -100,7 +103,7 @@ pub(super) fn held(app: &App) -> Vec<HeldThing> {
                 Some(top) => pieces::short_spot(top),
                 None => session.name.clone(),
             };
-            let who = format!("{} of {}", shown.stop.reason.as_str(), session.id);
+            let who = format!("{}, {}", at_it(session), session.id);
             let since_ms = pieces::told_ms(app, shown.seq);
             Some(HeldThing {
                 to: format!("/sessions/{}", session.id),
@@ -121,6 +124,15 @@ pub(super) fn held(app: &App) -> Vec<HeldThing> {
     }));
     all.sort_by_key(|it| it.since_ms);
     all
+}
+
+/// Who looks at a program that stands, in words.
+fn at_it(session: &Session) -> String {
+    match (session.holder(), session.last_move().map(|it| it.by)) {
+        (Holder::Person, _) => "you are at it".to_owned(),
+        (Holder::Agents, Some(Actor::Client { name, .. })) => format!("{name} is at it"),
+        (Holder::Agents, _) => "nobody looks at it yet".to_owned(),
+    }
 }
 
 fn people(app: &App) -> Markup {

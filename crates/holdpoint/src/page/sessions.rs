@@ -42,7 +42,7 @@ impl PageView for SessionsView {
     }
 
     async fn piece(app: App, at: PageAddress) -> Option<Result<Markup, Failure>> {
-        let (id, "values") = (at.word(0)?, at.word(1)?) else { return None };
+        let (id, "values" | "line") = (at.word(0)?, at.word(1)?) else { return None };
         match app.engine.sessions.find(Some(id)) {
             Ok(session) => Some(one::piece(&app, &session, &at).await),
             Err(failure) => Some(Err(failure)),

@@ -9,8 +9,9 @@ use std::{
 use holdpoint_testkit::{
     browser::Browser,
     debug::{self, Debug, line},
-    http::get,
-    process::run,
+    http::{get, post},
+    node,
+    process::{Process, run},
 };
 use serde_json::json;
 
@@ -188,7 +189,8 @@ fn a_person_steps_sets_points_evaluates_and_writes_to_the_program() {
         "the point is off",
         "!document.querySelector('#points input[type=checkbox]').checked",
     );
-    browser.type_into("[data-line]", "9");
+    browser.eval("document.querySelector('[data-to-line]').value = ''");
+    browser.type_into("[data-to-line]", "9");
     browser.click("#to-line button");
     browser.shows("#source .here", "return amount");
     // On, to its question.
@@ -221,7 +223,7 @@ fn the_person_in_control_is_obeyed_and_the_agent_is_told() {
     let waiting = debug.ask("debug_wait", json!({}));
     browser.type_into("#note-text", "look at the second line");
     browser.key("Enter");
-    browser.shows("#said, #note-said", "");
+    browser.until("the note is sent", "document.querySelector('#note-text').value === ''");
     browser.click("[name=control][value=agents]");
     let told = debug.answer(waiting);
     told.has(&["handed back"]);
@@ -260,5 +262,224 @@ fn hostile_text_is_text_and_a_secret_is_shown_to_the_person_alone() {
     assert!(!seen.text.contains("ghp_0123456789"), "{}", seen.text);
     let told = debug.ok("timeline_query", json!({}));
     assert!(!told.text.contains("ghp_0123456789"), "{}", told.text);
+    browser.is_well();
+}
+
+/// What a program that has the cookie sends, as the page's forms do.
+fn cookie(debug: &mut Debug) -> (u16, String) {
+    let port = debug.rpc.process.port();
+    let (_, url, _) = run(BIN, &["open", "--print"], debug.home());
+    let way = url.trim().split_once(&port.to_string()).unwrap().1.to_owned();
+    let set = get(port, &way).send().header("set-cookie").unwrap().to_owned();
+    (port, set.split(';').next().unwrap().to_owned())
+}
+
+#[test]
+fn every_view_has_its_data_and_its_actions_without_a_script() {
+    let mut debug = python();
+    let (_folder, file) = cart();
+    let point = json!({ "file": file, "line": line(&file, "add") });
+    debug.launch(&file, json!({ "breakpoints": [point], "stop_on_entry": false }));
+    let (port, cookie) = cookie(&mut debug);
+    let see = |path: &str| {
+        let answer = get(port, path).header("Accept", "text/html").header("Cookie", &cookie).send();
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer.body
+    };
+    assert!(see("/").contains("stopped in") && see("/now").contains("What happened"));
+    assert!(see("/sessions").contains("cart.py"));
+    let one = see("/sessions/s1");
+    assert!(
+        one.contains("aria-current=\"step\"") && one.contains("for price, count")
+            || one.contains("price"),
+        "{one}"
+    );
+    let ours = format!("http://127.0.0.1:{port}");
+    let press = |origin: &str, cookie: &str| {
+        post(port, "/sessions/s1", "do=over")
+            .header("Content-Type", "application/x-www-form-urlencoded")
+            .header("Accept", "text/html")
+            .header("Host", &format!("127.0.0.1:{port}"))
+            .header("Origin", origin)
+            .header("Cookie", cookie)
+            .send()
+    };
+    // Nobody else can press.
+    assert_eq!(press("https://evil.example", &cookie).status, 403);
+    assert_eq!(press("http://localhost:3000", &cookie).status, 403);
+    assert_eq!(press(&ours, "a=b").status, 403);
+    debug.ok("debug_status", json!({})).has(&["cart.py:7"]);
+    let went = press(&ours, &cookie);
+    assert_eq!(
+        (went.status, went.header("location")),
+        (303, Some("/sessions/s1")),
+        "{}",
+        went.body
+    );
+    debug.ok("debug_status", json!({})).has(&["cart.py:6"]);
+    // Files that nothing names are not shown, wherever they are.
+    std::fs::write(file.with_file_name(".env"), "PASSWORD=hunter2").unwrap();
+    std::fs::write(file.with_file_name("notes.txt"), "a private word").unwrap();
+    for path in ["/etc/passwd", ".env", "notes.txt", "../../etc/passwd"] {
+        let whole = if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            file.with_file_name(path).display().to_string()
+        };
+        let asked = format!("/sessions/s1?file={}", whole.replace('/', "%2F"));
+        let answer =
+            get(port, &asked).header("Accept", "text/html").header("Cookie", &cookie).send();
+        assert_eq!(answer.status, 404, "{path}");
+        assert!(
+            !answer.body.contains("hunter2")
+                && !answer.body.contains("root:")
+                && !answer.body.contains("a private word"),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_was_started_again_is_found_by_its_page() {
+    let mut first = Process::start(BIN, &["serve", "--port", "0"]);
+    let port = first.port();
+    let home = first.home.clone();
+    let (_, url, _) = run(BIN, &["open", "--print"], &home);
+    let mut browser = Browser::start();
+    browser.open(url.trim());
+    browser.shows("#live", "Live");
+    first.signal("KILL");
+    browser.shows("#lost", "The server does not answer");
+    browser.until("it is said", "!document.querySelector('#lost').hidden");
+    let again = Process::start_at(BIN, &["serve", "--port", &port.to_string()], &home, |_| {});
+    browser.until("it is back", "document.querySelector('#lost').hidden");
+    browser.shows("#live", "Live");
+    drop(again);
+}
+
+#[test]
+fn a_node_program_is_steered_from_the_page() {
+    let mut debug = node::start(BIN);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().canonicalize().unwrap().join("cart.js");
+    let text = "function total(lines) {\n  let amount = 0;\n  for (const [price, count] of lines) {\n    amount += price * count; // BP: add\n  }\n  return amount;\n}\nconsole.log('total', total([[100, 2], [25, 4]]));\n";
+    std::fs::write(&file, text).unwrap();
+    let point = json!({ "file": file, "line": line(&file, "add") });
+    debug.launch(&file, json!({ "breakpoints": [point], "stop_on_entry": false }));
+    let (mut browser, base) = signed_in(&mut debug);
+    browser.open(&format!("{base}/sessions/s1"));
+    browser.shows("#source .here", "amount += price * count");
+    browser.shows("#vars", "amount");
+    browser.type_into("#ev", "price * 3");
+    browser.key("Enter");
+    browser.shows("#talk samp", "300");
+    browser.key("F8");
+    browser.shows("#vars", "200");
+    debug.ok("debug_status", json!({})).has(&["stopped"]);
+    browser.click("#points .btn");
+    browser.shows("#points", "None");
+    browser.click("[value=continue]");
+    browser.shows("#out", "total 300");
+    browser.shows("#state", "ended");
+    browser.is_well();
+}
+
+#[test]
+fn a_person_starts_a_program_and_ends_it() {
+    let mut debug = python();
+    let (_folder, file) = cart();
+    let (mut browser, base) = signed_in(&mut debug);
+    browser.open(&format!("{base}/sessions"));
+    browser.type_into("[name=command]", &file.display().to_string());
+    browser.click(".launch .main-act");
+    browser.until("its session is shown", "location.pathname === '/sessions/s1'");
+    browser.shows("#state", "stopped");
+    browser.shows("#control-note", "You are in control");
+    debug.fails("debug_continue", json!({})).has(&["E_HUMAN_IN_CONTROL"]);
+    browser.click("[value=stop]");
+    browser.shows("#state", "ended");
+    debug.ok("debug_status", json!({})).has(&["ended"]);
+    browser.open(&format!("{base}/sessions"));
+    browser.shows("#programs", "ended");
+    shoot(&mut browser, "sessions");
+    browser.open(&format!("{base}/now"));
+    shoot(&mut browser, "now");
+    browser.is_well();
+}
+
+/// What would run, hide or break out, if it were not text.
+const HOSTILE: &str =
+    "</script><img src=x onerror='window.hit=1'>{{7*7}}\u{1b}[31m\u{202e}&amp;\"'`";
+
+#[test]
+fn hostile_text_in_every_field_is_shown_as_text() {
+    let mut debug = debug::python(BIN, env!("CARGO_TARGET_TMPDIR")).start_as(HOSTILE, &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().canonicalize().unwrap().join("a<img src=x onerror='window.hit=1'>.py");
+    let text = format!(
+        "evil = {{{text:?}: [{text:?}]}}\nprint({text:?})\nprint(b'\\xff\\xfe')\nraise ValueError({text:?})\n",
+        text = HOSTILE.replace('\u{1b}', "").replace('\u{202e}', "")
+    );
+    std::fs::write(&file, text).unwrap();
+    let condition = "1 or '</script><img src=x onerror=alert(1)>'";
+    let point = json!({ "file": file, "line": 3, "condition": condition });
+    debug.launch(&file, json!({ "breakpoints": [point], "stop_on_entry": false }));
+    debug.ok(
+        "tracepoint_set",
+        json!({ "file": file, "line": 4, "log_message": format!("{{evil}} {}", "<b>x</b>") }),
+    );
+    debug.ok("timeline_note", json!({ "text": HOSTILE }));
+    debug.eval("'<img src=x onerror=alert(1)>'");
+    let (mut browser, base) = signed_in(&mut debug);
+    for path in ["/now", "/sessions", "/sessions/s1", "/sessions/s1?frame=%3Cimg%3E&line=%22%3E"] {
+        browser.open(&format!("{base}{path}"));
+        browser.shows("#live", "Live");
+        browser.shows("main", "<img src=x onerror");
+        let odd = "[document.images.length, document.scripts.length, window.hit ?? 0, document.querySelectorAll('main b').length && [...document.querySelectorAll('main b')].some((it) => it.textContent === 'x') ? 1 : 0]";
+        assert_eq!(browser.eval(odd), json!([0, 1, 0, 0]), "{path}");
+        let text = browser.eval("document.body.textContent");
+        assert!(!text.as_str().unwrap().contains(['\u{1b}', '\u{202e}']), "{path}");
+    }
+    browser.open(&format!("{base}/sessions/s1"));
+    browser.click("#vars details summary");
+    browser.shows("#vars ul", "<img src=x");
+    debug.ok("debug_continue", json!({}));
+    browser.shows("#place", "ValueError");
+    shoot(&mut browser, "session-hostile");
+    browser.is_well();
+}
+
+#[test]
+fn keys_alone_go_everywhere_and_steer() {
+    let (mut debug, mut browser, base, _folder, file) = stopped_cart();
+    browser.key("?");
+    browser.until("the list of keys", "document.querySelector('#keys').open");
+    browser.key("Escape");
+    browser.key("g");
+    browser.key("n");
+    browser.until("Now", "location.pathname === '/now'");
+    browser.shows("#held", "cart.py stopped");
+    browser.key("g");
+    browser.key("s");
+    browser.until("Sessions", "location.pathname === '/sessions'");
+    browser.key("j");
+    browser.key("Enter");
+    browser.until("the session", "location.pathname === '/sessions/s1'");
+    browser.open(&format!("{base}/now"));
+    browser.key("h");
+    browser.until("the hold", "location.pathname === '/sessions/s1'");
+    browser.shows("#state", "stopped");
+    // On the line where it stands, which has one.
+    browser.key("b");
+    browser.hides("#points", &format!("cart.py:{}", line(&file, "add")));
+    debug.ok("breakpoint_list", json!({})).has(&["no breakpoints"]);
+    browser.key("o");
+    browser.shows("#control-note", "You are in control");
+    browser.key("Shift+F11");
+    browser.shows("#place", "<module>");
+    browser.key("`");
+    browser.ask("Input.insertText", json!({ "text": "RATE * 4" }));
+    browser.key("Enter");
+    browser.shows("#talk samp", "1.0");
     browser.is_well();
 }

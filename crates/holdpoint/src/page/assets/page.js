@@ -122,9 +122,9 @@ function patch(rows) {
   }
 }
 // Brought up to date when left.
-document.addEventListener("focusout", () => setTimeout(() => {
-  for (const [id, html] of late) swap(id, html);
-}, 50));
+function catchUp() { for (const [id, html] of [...late]) swap(id, html); }
+document.addEventListener("focusout", () => setTimeout(catchUp, 50));
+document.addEventListener("selectionchange", () => { if (late.size && getSelection().isCollapsed) catchUp(); });
 
 // ── The current line: in the middle, only when it left the window ──
 let here = null;
@@ -172,6 +172,8 @@ function back() {
   live("live", "Live");
 }
 function connect() {
+  // A browser opens few connections to one place: pages that nobody sees leave theirs to others.
+  if (document.hidden || source?.readyState === 1) return;
   const query = new URLSearchParams({ at: body.dataset.at, has: [...has].map(([id, mark]) => `${id}:${mark}`).join(" ") });
   source = new EventSource(`/page/live?${query}`);
   source.addEventListener("parts", (event) => { heard = Date.now(); back(); take(JSON.parse(event.data)); });
@@ -189,6 +191,10 @@ function take({ seq, title, parts }) {
   follow();
 }
 if (body.dataset.at) connect();
+document.addEventListener("visibilitychange", () => {
+  if (!body.dataset.at) return;
+  if (document.hidden) source?.close(); else connect();
+});
 // A page that is put away and taken out again must not go on with what it had.
 addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 addEventListener("pagehide", () => source?.close());
@@ -282,7 +288,12 @@ async function revealed(button) {
 
 // ── Keys ──
 let g = 0, at = null;
-document.addEventListener("focusin", (event) => { at = event.target.closest("#source li") ?? at; });
+document.addEventListener("focusin", (event) => {
+  const line = event.target.closest("#source li[data-line]"), field = $("[data-to-line]");
+  if (!line) return;
+  at = line;
+  if (field) field.value = line.dataset.line;
+});
 const focused = () => at?.isConnected ? at : $("#source .here, #source .frame");
 function press(button) { if (button && !button.disabled) button.click(); }
 document.addEventListener("keydown", (event) => {

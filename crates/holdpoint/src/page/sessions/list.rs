@@ -125,6 +125,11 @@ pub(super) fn start_form(command: &str) -> Markup {
                 label.field { span { "In the folder" } input.in.mono name="cwd" placeholder=(crate::root::current().display()) spellcheck="false" autocomplete="off"; }
                 button.btn.main-act { (icon("play")) "Run" }
             }
+            form.pad.launch.second method="post" action="/sessions" {
+                input type="hidden" name="do" value="attach";
+                label.field { span { "Or take one that runs: its process" } input.in.mono.tab name="pid" inputmode="numeric" placeholder="pid" required autocomplete="off"; }
+                button.btn { "Attach" }
+            }
         }
     }
 }

@@ -10,6 +10,7 @@ use holdpoint_engine::{
     actor::Actor,
     failure::Failure,
     ids::TargetId,
+    secrets::Secrets,
     session::{Holder, Session, Shown, Status},
 };
 use maud::{Markup, html};
@@ -19,6 +20,7 @@ use crate::{
     app::App,
     page::{
         address::PageAddress,
+        desk::SeenStop,
         pieces::{self, icon},
         sheet::{LiveParts, Sheet},
     },
@@ -31,7 +33,10 @@ pub(super) async fn piece(
     session: &Arc<Session>,
     at: &PageAddress,
 ) -> Result<Markup, Failure> {
-    values::answer(app, session, at).await
+    match at.word(1) {
+        Some("line") => source::raw(app, session, at).await,
+        _ => values::answer(app, session, at).await,
+    }
 }
 
 pub(super) async fn sheet(
@@ -49,7 +54,7 @@ pub(super) async fn sheet(
     let mut parts = LiveParts::default();
     let main = html! {
         (bar(session, at, &mut parts))
-        (tools(session, at, &code, &mut parts))
+        (tools(app.engine.secrets(), session, at, &code, &mut parts))
         div.debug {
             (code.pane(&mut parts))
             div.side {
@@ -60,7 +65,7 @@ pub(super) async fn sheet(
                 }
                 details.pane open {
                     summary { h2 { "Threads" } span.end.quiet #threads-n { (parts.put("threads-n", html! { (session.view().threads.len()) })) } }
-                    ul.stack #threads { (parts.put("threads", threads(session))) }
+                    ul.stack #threads { (parts.put("threads", threads(session, seen.as_deref()))) }
                 }
                 details.pane open {
                     summary { h2 { "Points" } span.end.quiet #points-n { (parts.put("points-n", html! { (points.len()) })) } }
@@ -154,6 +159,7 @@ pub(super) fn who(session: &Session) -> Markup {
 }
 
 fn tools(
+    secrets: &Secrets,
     session: &Arc<Session>,
     at: &PageAddress,
     code: &source::CodePane,
@@ -164,7 +170,7 @@ fn tools(
             form.btns-row method="post" action=(at.path()) #moves { (parts.put("moves", moves(session))) }
             (code.to_line(at, session.view().status == Status::Stopped, parts))
             div.control {
-                p #control-note aria-live="polite" { (parts.put("control-note", control_note(session))) }
+                p #control-note aria-live="polite" { (parts.put("control-note", control_note(secrets, session))) }
                 form method="post" action=(at.path()) #control { (parts.put("control", switch(session))) }
             }
         }
@@ -204,13 +210,13 @@ fn note_form(at: &PageAddress) -> Markup {
 }
 
 /// What is done by whom, as it happens.
-fn control_note(session: &Session) -> Markup {
+fn control_note(secrets: &Secrets, session: &Session) -> Markup {
     html! {
         @match (session.holder(), session.last_move()) {
             (Holder::Person, _) => "You are in control. An agent’s move is refused; it is told in its next answer.",
             (Holder::Agents, Some(last)) => {
                 @match &last.by {
-                    Actor::Client { name, .. } => { b { (pieces::line(name)) } ": " code { (pieces::line(&last.what)) } },
+                    Actor::Client { name, .. } => { b { (pieces::line(name)) } ": " code { (pieces::line(&secrets.text(&last.what))) } },
                     Actor::Person | Actor::App | Actor::Server => "Agents are in control. What you press takes over.",
                 }
             },
@@ -259,7 +265,7 @@ fn stack(session: &Session, at: &PageAddress, chosen: usize, shown: Option<&Show
     }
 }
 
-fn threads(session: &Session) -> Markup {
+fn threads(session: &Session, seen: Option<&SeenStop>) -> Markup {
     let view = session.view();
     let here = view.stop.as_ref().map(|it| it.stop.thread);
     html! {
@@ -267,7 +273,8 @@ fn threads(session: &Session) -> Markup {
         @for row in &view.threads {
             li.is-on[here == Some(row.key)] {
                 span.a {
-                    b { (row.key) " " (pieces::line(row.name.as_deref().unwrap_or("thread"))) }
+                    @let name = seen.and_then(|it| it.threads.get(&row.key)).or(row.name.as_ref());
+                    b { (row.key) " " (pieces::line(name.map_or("thread", String::as_str))) }
                     @match (row.is_stopped, here == Some(row.key)) {
                         (true, true) => span.hold-t { "stopped, here" },
                         (true, false) => span.hold-t { "stopped" },

@@ -19,8 +19,10 @@ use crate::{
 
 /// Starts a program; whoever started it steers it.
 pub(super) async fn start(app: &App, form: &FormFields) -> Result<Then, Failure> {
-    if form.get("do") != "start" {
-        return Err(form.unknown());
+    match form.get("do") {
+        "start" => {}
+        "attach" => return attach(app, form).await,
+        _ => return Err(form.unknown()),
     }
     let command = form.get("command").trim();
     let mut asked = json!({ "timeout_s": limits::TOOL_TIMEOUT_MAX.as_secs() });
@@ -40,6 +42,23 @@ pub(super) async fn start(app: &App, form: &FormFields) -> Result<Then, Failure>
         .and_then(session_of)
         .or_else(|| newest(app).filter(|it| Some(it) != before.as_ref()));
     let Some(id) = id else { return Ok(Then::Said("It is being started.".to_owned())) };
+    if let Ok(session) = app.engine.sessions.find(Some(&id)) {
+        session.take_over();
+    }
+    Ok(Then::To(format!("/sessions/{id}")))
+}
+
+/// Takes a program that runs; whoever took it steers it.
+async fn attach(app: &App, form: &FormFields) -> Result<Then, Failure> {
+    let Ok(pid) = form.get("pid").trim().parse::<u32>() else {
+        return Err(Failure::new(Code::InvalidParams, "a process is named by its number"));
+    };
+    let before = newest(app);
+    let done = doing::tool(app, "debug_attach", None, json!({ "pid": pid })).await?;
+    let id = done.as_ref().and_then(session_of).or_else(|| newest(app));
+    let Some(id) = id.filter(|it| Some(it) != before.as_ref()) else {
+        return Ok(Then::Said("It is being attached to.".to_owned()));
+    };
     if let Ok(session) = app.engine.sessions.find(Some(&id)) {
         session.take_over();
     }
@@ -103,13 +122,6 @@ fn moving(what: &str, form: &FormFields) -> Option<(&'static str, Value)> {
         "restart" => ("debug_restart", json!({ "timeout_s": patient })),
         "input" => ("debug_input", json!({ "text": format!("{}\n", form.get("text")) })),
         "close_input" => ("debug_input", json!({ "text": "", "close": true })),
-        "set" => (
-            "debug_set_variable",
-            json!({
-                "name": form.get("name"), "value": form.get("value"),
-                "frame": form.get("frame").parse::<usize>().unwrap_or_default(),
-            }),
-        ),
         _ => return None,
     })
 }

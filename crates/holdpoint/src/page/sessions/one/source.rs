@@ -11,7 +11,8 @@ use std::{
 };
 
 use holdpoint_engine::{
-    failure::Failure,
+    budget,
+    failure::{Code, Failure},
     inspect, limits,
     nouns::Frame,
     session::{Session, Shown, Status},
@@ -19,12 +20,12 @@ use holdpoint_engine::{
 use maud::{Markup, html};
 
 use self::beside::ValueBeside;
-use super::super::points::PointNow;
+use super::super::points::{self, PointNow};
 use crate::{
     app::App,
     page::{
-        address::PageAddress,
-        desk::{SeenStop, SeenText},
+        address::{self, PageAddress},
+        desk::{SeenStop, SeenText, SeenWindow},
         pieces::{self, icon},
         sheet::LiveParts,
     },
@@ -44,7 +45,8 @@ pub(in crate::page::sessions) struct CodePane {
 
 struct LineWindow {
     first: u32,
-    lines: Arc<Vec<Markup>>,
+    file: PathBuf,
+    window: Arc<SeenWindow>,
     total: usize,
     here: Option<u32>,
     is_top: bool,
@@ -173,15 +175,15 @@ impl CodePane {
     fn rows(&self) -> Vec<(String, Markup)> {
         let Some(window) = &self.window else { return Vec::new() };
         let mut rows = Vec::new();
-        let last = window.first as usize + window.lines.len() - 1;
+        let last = window.first as usize + window.window.lines.len() - 1;
         if window.first > 1 {
             rows.push((
                 "before".to_owned(),
                 self.further("before", window.first.saturating_sub(1), "Earlier lines"),
             ));
         }
-        for (number, line) in (window.first..).zip(window.lines.iter()) {
-            rows.push((format!("L{number}"), window.row(number, line)));
+        for (number, line) in (window.first..).zip(window.window.lines.iter()) {
+            rows.push((format!("L{number}"), window.row(number, line, self.at.path())));
         }
         if last < window.total {
             let next = u32::try_from(last + 1).unwrap_or(u32::MAX);
@@ -201,7 +203,7 @@ impl CodePane {
             form.to-line method="post" action=(at.path()) #to-line {
                 (parts.put("to-line", html! {
                     input type="hidden" name="do" value="to_line";
-                    label { span.hush { "Line to run to" } input.in.slim.tab name="line" data-line inputmode="numeric" placeholder="line" disabled[!stands] required; }
+                    label { span.hush { "Line to run to" } input.in.slim.tab name="line" data-to-line inputmode="numeric" placeholder="line" disabled[!stands] required; }
                     button.btn title="Run to this line of the file where it stands" disabled[!stands] { (icon("tocursor")) span { "To line" } }
                 }))
             }
@@ -254,7 +256,8 @@ impl LineWindow {
         let map = edited.cloned();
         LineWindow {
             first: u32::try_from(first).unwrap_or(1),
-            lines: app.desk.window(file, text, first, last),
+            window: app.desk.window(app.engine.secrets(), file, text, (first, last)),
+            file: file.to_owned(),
             total: text.lines,
             here: None,
             is_top: true,
@@ -329,7 +332,14 @@ impl LineWindow {
         }
     }
 
-    fn row(&self, number: u32, line: &Markup) -> Markup {
+    /// Where one line is to be had as it is.
+    fn raw(&self, number: u32, path: &str) -> String {
+        let (file, line) = (self.file.display().to_string(), number.to_string());
+        let query = [("file", file.as_str()), ("line", line.as_str())];
+        address::to(&format!("{path}/line"), query.into_iter())
+    }
+
+    fn row(&self, number: u32, line: &Markup, path: &str) -> Markup {
         let is_here = self.here == Some(number);
         let marks = self.marks.get(&number).map(Vec::as_slice).unwrap_or_default();
         let story = match marks {
@@ -352,6 +362,9 @@ impl LineWindow {
                     (number)
                 }
                 code { (line) @if line.0.is_empty() { " " } }
+                @if self.window.hides.contains(&(number as usize)) {
+                    button.btn.linky.why type="button" data-reveal=(self.raw(number, path)) { "show the secret" }
+                }
                 @for beside in self.beside.get(&number).map(Vec::as_slice).unwrap_or_default() { (beside.markup()) }
                 @for mark in marks {
                     @if let Some(why) = &mark.why { span.why { (pieces::line(why)) } }
@@ -360,6 +373,24 @@ impl LineWindow {
             }
         }
     }
+}
+
+/// One line as it is, for the person who asked for it: `GET …/line?file=…&line=…`.
+pub(super) async fn raw(
+    app: &App,
+    session: &Arc<Session>,
+    at: &PageAddress,
+) -> Result<Markup, Failure> {
+    let shown = session.view().stop.clone();
+    let points = points::standing(app, Some(session));
+    let file = may::see(session, shown.as_deref(), &points, Path::new(at.chosen("file")))?;
+    let target = shown.as_ref().map(|it| it.stop.thread.target);
+    let text = app.desk.text(session, target, &file).await;
+    let number: usize = at.chosen("line").parse().unwrap_or_default();
+    let line = text.as_ref().and_then(|it| it.source.text.lines().nth(number.checked_sub(1)?));
+    let none = || Failure::new(Code::NotFound, "no such line");
+    let line = line.ok_or_else(none)?.trim();
+    Ok(html! { (pieces::line(&budget::cut(line, limits::PAGE_VALUE))) })
 }
 
 /// A few lines around where it stands, without anything to press.
@@ -378,7 +409,7 @@ pub(in crate::page::sessions) async fn brief(
     if let Some(seen) = app.desk.stop(session, 0).await {
         window.beside = beside::values(app, file, &text.source.text, top.line, &seen);
     }
-    let lines = (window.first..).zip(window.lines.iter());
+    let lines = (window.first..).zip(window.window.lines.iter());
     let near = lines.filter(|(number, _)| number.abs_diff(top.line) <= around);
     html! {
         ol.source.brief tabindex="0" aria-label="Source" {

@@ -190,7 +190,12 @@ pub(super) async fn answer(
     let secrets = app.engine.secrets();
     let kept: Vec<&Variable> =
         parts.iter().filter(|it| !inspect::is_noise(it)).take(limits::PAGE_CHILDREN).collect();
-    let total = found.value.indexed.unwrap_or(parts.len()).max(kept.len());
+    let is_cut = parts.len() >= limits::PAGE_CHILDREN;
+    let total = found
+        .value
+        .indexed
+        .unwrap_or(if is_cut { parts.len() } else { kept.len() })
+        .max(kept.len());
     Ok(html! {
         ul {
             @for part in &kept { (row(secrets, part, &inside, &format!("{wanted}\u{1f}{}", part.name), Was::None)) }

@@ -54,13 +54,14 @@ pub(super) fn values(
     for variable in locals.iter().take(limits::PAGE_CHILDREN) {
         let name = variable.name.as_str();
         let gives = |(_, line): &&(u32, &str)| gives(line, name);
-        let before = lines.iter().rev().filter(|(number, _)| *number <= here).find(gives);
+        let before = lines.iter().rev().filter(|(number, _)| *number < here).find(gives);
         let found = before.or_else(|| lines.iter().find(gives));
-        let Some((number, _)) = found else { continue };
         let old = seen.before.as_ref().map(|it| it.get(name));
         let was =
             old.flatten().filter(|old| **old != variable.value.text).map(|old| cut(name, old));
         let is_new = was.is_some() || matches!(old, Some(None));
+        let just = lines.iter().filter(|(number, _)| is_new && Some(*number) == seen.from);
+        let Some((number, _)) = just.clone().find(gives).or(found) else { continue };
         let value = cut(name, &variable.value.text);
         all.entry(*number).or_default().push(ValueBeside {
             name: name.to_owned(),
