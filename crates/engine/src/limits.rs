@@ -620,6 +620,10 @@ pub const EVALUATION_TEXT: usize = 1_000;
 pub const PAGE_EVERY: Duration = Duration::from_millis(100);
 /// How long a press waits for what came of it; what takes longer is shown when it comes.
 pub const PAGE_ASKED: Duration = Duration::from_millis(250);
+/// The same for a program that is started.
+pub const PAGE_STARTS: Duration = Duration::from_secs(30);
+/// How long its first stop is waited for before it is shown as it runs, in seconds.
+pub const PAGE_FIRST_STOP: u64 = 2;
 /// Stops that are kept with their values for pages, over all sessions.
 pub const PAGE_STOPS: usize = 64;
 /// Files that are kept for them as text.

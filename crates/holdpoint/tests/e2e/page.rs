@@ -337,6 +337,9 @@ fn every_view_has_its_data_and_its_actions_without_a_script() {
             "{path}"
         );
     }
+    // What was refused is in its log, which is no fault here.
+    debug.rpc.process.signal("KILL");
+    debug.rpc.process.end();
 }
 
 #[test]

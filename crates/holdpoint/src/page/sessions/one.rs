@@ -236,7 +236,7 @@ fn switch(session: &Session) -> Markup {
         input type="hidden" name="do" value="control";
         fieldset.seg title="Who steers this program (o)" {
             legend.hush { "In control" }
-            label { input type="radio" name="control" value="agents" data-acts checked[!is_mine]; span { (pieces::who(&agent)) (pieces::line(&agent)) } }
+            label { input type="radio" name="control" value="agents" data-acts checked[!is_mine]; span { (pieces::who(&agent)) span.cut { (pieces::line(&agent)) } } }
             label { input type="radio" name="control" value="you" data-acts checked[is_mine]; span { (pieces::you()) "You" } }
         }
         noscript { button.btn.small { "Set" } }

@@ -25,7 +25,7 @@ pub(super) async fn start(app: &App, form: &FormFields) -> Result<Then, Failure>
         _ => return Err(form.unknown()),
     }
     let command = form.get("command").trim();
-    let mut asked = json!({ "timeout_s": limits::TOOL_TIMEOUT_MAX.as_secs() });
+    let mut asked = json!({ "timeout_s": limits::PAGE_FIRST_STOP });
     // A file alone is run by its language; with words behind it, it is a command.
     let cwd = form.get("cwd").trim();
     let folder =
@@ -36,7 +36,7 @@ pub(super) async fn start(app: &App, form: &FormFields) -> Result<Then, Failure>
         set(&mut asked, "cwd", json!(cwd));
     }
     let before = newest(app);
-    let done = doing::tool(app, "debug_launch", None, asked).await?;
+    let done = doing::start(app, "debug_launch", None, asked).await?;
     let id = done
         .as_ref()
         .and_then(session_of)
@@ -54,7 +54,7 @@ async fn attach(app: &App, form: &FormFields) -> Result<Then, Failure> {
         return Err(Failure::new(Code::InvalidParams, "a process is named by its number"));
     };
     let before = newest(app);
-    let done = doing::tool(app, "debug_attach", None, json!({ "pid": pid })).await?;
+    let done = doing::start(app, "debug_attach", None, json!({ "pid": pid })).await?;
     let id = done.as_ref().and_then(session_of).or_else(|| newest(app));
     let Some(id) = id.filter(|it| Some(it) != before.as_ref()) else {
         return Ok(Then::Said("It is being attached to.".to_owned()));
@@ -119,7 +119,7 @@ fn moving(what: &str, form: &FormFields) -> Option<(&'static str, Value)> {
         "out" => ("debug_step", json!({ "action": "step_out", "timeout_s": patient })),
         "pause" => ("debug_pause", json!({ "timeout_s": patient })),
         "stop" => ("debug_stop", json!({})),
-        "restart" => ("debug_restart", json!({ "timeout_s": patient })),
+        "restart" => ("debug_restart", json!({ "timeout_s": limits::PAGE_FIRST_STOP })),
         "input" => ("debug_input", json!({ "text": format!("{}\n", form.get("text")) })),
         "close_input" => ("debug_input", json!({ "text": "", "close": true })),
         _ => return None,
@@ -133,11 +133,12 @@ struct Mover<'a> {
 
 impl Mover<'_> {
     async fn call(&self, tool: &'static str, asked: Value) -> Result<Then, Failure> {
-        let before = newest(self.app);
-        let done = doing::tool(self.app, tool, Some(self.id), asked).await?;
         if tool != "debug_restart" {
+            doing::tool(self.app, tool, Some(self.id), asked).await?;
             return Ok(Then::Here);
         }
+        let before = newest(self.app);
+        let done = doing::start(self.app, tool, Some(self.id), asked).await?;
         // What runs again is another session; the person who asked for it steers it.
         let again = done.as_ref().and_then(session_of).or_else(|| newest(self.app));
         let Some(again) = again.filter(|it| Some(it) != before.as_ref()) else {

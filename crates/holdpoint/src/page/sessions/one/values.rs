@@ -21,6 +21,7 @@ use crate::{
         pieces,
         sheet::LiveParts,
     },
+    tools::debug::variables::is_extra,
 };
 
 pub(super) fn pane(
@@ -154,7 +155,7 @@ pub(super) async fn answer(
     session: &Arc<Session>,
     at: &PageAddress,
 ) -> Result<Markup, Failure> {
-    use holdpoint_engine::{backend::Slice, failure::Code, inspect};
+    use holdpoint_engine::{backend::Slice, failure::Code};
     let gone = || Failure::new(Code::NotStopped, "the program went on");
     let frame: usize = at.chosen("frame").parse().unwrap_or_default();
     let seen = app.desk.stop(session, frame).await.ok_or_else(gone)?;
@@ -189,7 +190,7 @@ pub(super) async fn answer(
     let inside = InsideOf { path, seq: shown.seq.0, frame };
     let secrets = app.engine.secrets();
     let kept: Vec<&Variable> =
-        parts.iter().filter(|it| !inspect::is_noise(it)).take(limits::PAGE_CHILDREN).collect();
+        parts.iter().filter(|it| !is_extra(it)).take(limits::PAGE_CHILDREN).collect();
     let is_cut = parts.len() >= limits::PAGE_CHILDREN;
     let total = found
         .value
