@@ -158,6 +158,8 @@ fn prepare(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
         check(connection, path)?;
     }
     hold_checkpoint(connection, false).map_err(sort)?;
+    // A file that is there already keeps its own.
+    connection.pragma_update(None, "page_size", limits::PAGE_BYTES).map_err(sort)?;
     schema::migrate(connection, MIGRATIONS).map_err(sort)?;
     turn_to_wal(connection, path)?;
     // A kill of the process loses nothing that was committed; a power cut may lose what came after

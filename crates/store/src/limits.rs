@@ -76,14 +76,17 @@ pub const RUNS: i64 = 500;
 pub const TRIM: i64 = 8_192;
 /// How far a page counts what is behind it.
 pub const COUNTED: usize = 10_000;
+/// Bytes of a page of a new file. In a burst nearly every page of the index of values changes in each batch, so
+/// that as many bytes are written whatever the size, and with large ones by a quarter of the system calls.
+pub const PAGE_BYTES: i64 = 16 * 1024;
 /// Pages of the write-ahead log after which they are moved into the file: in a burst the same pages
 /// change again and again, and are moved once.
-pub const WAL_PAGES: i64 = 4_000;
+pub const WAL_PAGES: i64 = WAL_BYTES / PAGE_BYTES;
 /// Bytes to which the write-ahead log shrinks after a burst: what it needs as a rule.
 pub const WAL_BYTES: i64 = 16 * 1024 * 1024;
 /// Kilobytes of pages that the writer keeps. The index of values is entered at random: with SQLite's own
 /// 2 MB, a batch writes and reads its pages several times, and the system works twice as long.
-pub const WRITER_CACHE_KB: i64 = 6_000;
+pub const WRITER_CACHE_KB: i64 = 16_000;
 
 // Opening.
 

@@ -118,7 +118,8 @@ impl Target {
     #[track_caller]
     fn goes_on(&mut self) {
         let before = self.count();
-        until("more ticks", || (self.count() > before + 3).then_some(()));
+        let what = format!("more than {before} ticks of {}", self.source.display());
+        until(&what, || (self.count() > before + 3).then_some(()));
         assert!(self.child.try_wait().unwrap().is_none(), "it is gone");
     }
 
@@ -508,7 +509,6 @@ fn tracepoints_report_from_a_program_that_runs_already() {
         });
         debug.rpc.process.signal("KILL");
         debug.nothing_is_left();
-        println!("{} {listening}", language.file());
         target.goes_on();
     }
 }

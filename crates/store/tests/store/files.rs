@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-use holdpoint_store::{AppKey, BreakpointKey, CallQuery, Host, KeptBreakpoint, StoreError};
+use holdpoint_store::{AppKey, BreakpointKey, CallQuery, Host, KeptBreakpoint, StoreError, limits};
 use rusqlite::{Connection, config::DbConfig};
 use serde_json::json;
 
@@ -235,7 +235,8 @@ fn a_damaged_file_is_refused() {
     refused("`DB` is damaged: Tree 2 page 2: btreeInitPage() returns error code 11", |path| {
         ours(path);
         let mut bytes = fs::read(path).unwrap();
-        bytes[4096..8192].fill(42);
+        let page = usize::try_from(limits::PAGE_BYTES).unwrap();
+        bytes[page..2 * page].fill(42);
         fs::write(path, bytes).unwrap();
     });
 }

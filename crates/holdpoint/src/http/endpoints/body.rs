@@ -141,7 +141,9 @@ async fn next(stream: &mut BodyDataStream) -> Result<Option<Bytes>, Response> {
 /// The text of a body. Python escapes what is no Unicode, and some clients send it as it is: neither is
 /// a reason to end a program.
 fn readable(bytes: &[u8]) -> Cow<'_, str> {
-    let text = String::from_utf8_lossy(bytes);
+    // Nearly all is UTF-8, and to see that alone is several times faster.
+    let text =
+        str::from_utf8(bytes).map_or_else(|_odd| String::from_utf8_lossy(bytes), Cow::Borrowed);
     if lenient::is_odd(&text) { Cow::Owned(lenient::mended(&text)) } else { text }
 }
 
