@@ -265,7 +265,7 @@ impl Browser {
             "Escape" => 27,
             "Tab" => 9,
             _ if name.starts_with('F') && name.len() > 1 => {
-                111 + name[1..].parse::<i64>().unwrap_or(0)
+                111 + name.get(1..).and_then(|it| it.parse::<i64>().ok()).unwrap_or(0)
             }
             _ => name.to_uppercase().bytes().next().map_or(0, i64::from),
         };

@@ -54,7 +54,7 @@ pub(super) fn kind(event: &Event) -> (&'static str, &'static str) {
             _ => ("stopped", "hold"),
         },
         EventKind::Resumed => ("resumed", "run"),
-        EventKind::ControlChanged => ("control", "hold"),
+        EventKind::ControlChanged => ("control", ""),
         EventKind::Evaluated => ("evaluated", ""),
         EventKind::SessionEnded => ("ended", ""),
         EventKind::ProcessStarted | EventKind::ProcessEnded => ("process", ""),

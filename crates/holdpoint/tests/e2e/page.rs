@@ -351,6 +351,9 @@ fn a_server_that_was_started_again_is_found_by_its_page() {
     let mut browser = Browser::start();
     browser.open(url.trim());
     browser.shows("#live", "Live");
+    browser.shows("main", "until someone has looked");
+    browser.shows("main", "holdpoint setup claude-code --write");
+    shoot(&mut browser, "now-empty");
     first.signal("KILL");
     browser.shows("#lost", "The server does not answer");
     browser.until("it is said", "!document.querySelector('#lost').hidden");
@@ -469,6 +472,7 @@ fn keys_alone_go_everywhere_and_steer() {
     browser.key("Enter");
     browser.until("the session", "location.pathname === '/sessions/s1'");
     browser.open(&format!("{base}/now"));
+    shoot(&mut browser, "now-held");
     browser.key("h");
     browser.until("the hold", "location.pathname === '/sessions/s1'");
     browser.shows("#state", "stopped");

@@ -47,7 +47,7 @@ fn sentence(all: &[Arc<Session>]) -> Markup {
     let (stopped, running) =
         (count(&[Status::Stopped]), count(&[Status::Running, Status::Starting]));
     html! {
-        @if all.is_empty() { "No program is under the debugger." } @else {
+        @if stopped + running == 0 { "No program is under the debugger now." } @else {
             "Programs under the debugger: " (stopped) @if stopped == 1 { " stands still, " } @else { " stand still, " }
             (running) @if running == 1 { " runs." } @else { " run." }
         }
