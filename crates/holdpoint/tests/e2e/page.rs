@@ -114,6 +114,9 @@ fn a_browser_without_the_cookie_is_told_the_one_command_and_shown_nothing() {
     for path in ["/page/live?at=/now", "/sessions/s1/values?path=x"] {
         assert_eq!(get(port, path).send().status, 403, "{path}");
     }
+    let mut guarded = Process::start(BIN, &["serve", "--port", "0", "--token", "secret"]);
+    let other = get(guarded.port(), "/sessions").send();
+    assert!(other.status == 403 && other.body.contains("holdpoint open"), "{}", other.body);
     let style = get(port, "/page/page.css").send();
     let tag = style.header("etag").unwrap().to_owned();
     assert_eq!(get(port, "/page/page.css").header("If-None-Match", &tag).send().status, 304);
