@@ -375,19 +375,9 @@ impl Event {
             Event::Resumed { session, by: None, .. } => session.to_string(),
             Event::Resumed { session, by: Some(by), .. } => format!("{session}, by {by}"),
             Event::SessionEnded { session, exit, .. } => format!("{session} {exit}"),
-            Event::ControlChanged { session, to: "person", .. } => {
-                format!("{session}: a person is in control")
-            }
-            Event::ControlChanged { session, by, .. } => {
-                format!("{session}: handed back to agents, by {by}")
-            }
-            Event::Evaluated(it) => {
-                format!("{} `{}` is {}, by {}", it.session, it.expression, it.result, it.by)
-            }
-            Event::ProcessStarted { session, process, pid } => {
-                let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
-                format!("{session} process {process}{pid}")
-            }
+            Event::ControlChanged { session, to, by } => control_line(*session, to, by),
+            Event::Evaluated(it) => it.line(),
+            Event::ProcessStarted { session, process, pid } => begun_line(*session, *process, *pid),
             Event::ProcessEnded { session, process, reason } => {
                 format!("{session} process {process}: {reason}")
             }
@@ -482,6 +472,25 @@ impl Event {
             Event::ProcessStarted { .. } | Event::ThreadEnded { .. } => 0,
         };
         size_of::<Event>() + text
+    }
+}
+
+fn control_line(session: SessionId, to: &str, by: &Actor) -> String {
+    match to {
+        "person" => format!("{session}: a person is in control"),
+        _ => format!("{session}: handed back to agents, by {by}"),
+    }
+}
+
+fn begun_line(session: SessionId, process: u32, pid: Option<u32>) -> String {
+    let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+    format!("{session} process {process}{pid}")
+}
+
+impl Evaluation {
+    fn line(&self) -> String {
+        let Evaluation { session, expression, result, by, .. } = self;
+        format!("{session} `{expression}` is {result}, by {by}")
     }
 }
 

@@ -318,11 +318,11 @@ fn base64(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut held, mut bits) = (0_u32, 0);
     for letter in text.bytes().filter_map(|it| LETTERS.iter().position(|known| *known == it)) {
-        held = held << 6 | letter as u32;
+        held = (held << 6) | letter as u32;
         bits += 6;
         if bits >= 8 {
             bits -= 8;
-            bytes.push((held >> bits & 0xff) as u8);
+            bytes.push(((held >> bits) & 0xff) as u8);
         }
     }
     bytes

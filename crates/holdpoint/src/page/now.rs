@@ -8,6 +8,7 @@ use std::sync::Arc;
 use holdpoint_engine::{
     event::EventKind,
     failure::Failure,
+    ids::Seq,
     session::{Session, Status},
 };
 use maud::{Markup, html};
@@ -38,9 +39,8 @@ impl PageView for Now {
     }
 
     async fn show(app: App, _: PageAddress) -> Result<Sheet, Failure> {
-        let is_new = app.engine.sessions.all().is_empty()
-            && app.engine.opened_callpoints().is_none()
-            && app.clients.count() == 0;
+        // The first event says that the server started.
+        let is_new = app.engine.log.head() <= Seq(1);
         Ok(if is_new { welcome::sheet() } else { full(&app).await })
     }
 

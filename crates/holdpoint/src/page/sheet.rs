@@ -137,6 +137,9 @@ impl Sheet {
     }
 }
 
+/// What [`PageView::piece`] gives.
+type MaybePiece = Option<Result<Markup, Failure>>;
+
 /// A view with its type forgotten.
 pub(super) struct ViewEntry {
     pub(super) name: &'static str,
@@ -146,7 +149,7 @@ pub(super) struct ViewEntry {
     pub(super) key: char,
     pub(super) count: fn(&App) -> Count,
     pub(super) show: fn(App, PageAddress) -> BoxFuture<'static, Result<Sheet, Failure>>,
-    pub(super) piece: fn(App, PageAddress) -> BoxFuture<'static, Option<Result<Markup, Failure>>>,
+    pub(super) piece: fn(App, PageAddress) -> BoxFuture<'static, MaybePiece>,
     pub(super) act: fn(App, PageAddress, FormFields) -> BoxFuture<'static, Result<Then, Failure>>,
 }
 
