@@ -8,8 +8,10 @@
 mod agent;
 mod calls;
 mod client;
+mod gateway;
 mod http;
 mod line;
+mod one_core;
 mod server;
 mod table;
 mod trace;
@@ -32,7 +34,7 @@ Measure the binary that is handed out (profile `dist`) beside the floor, taking 
 
 The floor is the least that could do the same: for `server` a minimal rmcp server,
 for `line` and `trace` the language's debugger itself, without any server in between,
-for `calls` an HTTP handler that does nothing.
+for `calls` an HTTP handler that does nothing, for `gateway` the other server itself.
 
 Usage: cargo xtask bench [NAME] [OPTION…]
 
@@ -54,7 +56,8 @@ Round trips of microseconds depend on where the scheduler puts the two processes
 measures them on one core, which repeats, and `free`, which does not.
 ";
 
-const BENCHES: &[Bench] = &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS, agent::AGENT];
+const BENCHES: &[Bench] =
+    &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS, gateway::GATEWAY, agent::AGENT];
 
 /// One bench; its rows are the table.
 struct Bench {

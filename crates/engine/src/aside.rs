@@ -15,6 +15,8 @@ use std::{
 
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::limits;
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Lives as long as the process; none when the system gives no thread.
@@ -42,6 +44,14 @@ pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     };
     THREAD.as_ref()?.send(Box::new(job)).ok()?;
     answer.await.ok()
+}
+
+/// Does it here and now, or aside where it is about more bytes than others can wait for.
+pub async fn aside_if_large<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    if bytes <= limits::ASIDE_BYTES { Some(work()) } else { Box::pin(aside(work)).await }
 }
 
 #[cfg(test)]

@@ -59,9 +59,14 @@ pub const LOOK_AGAIN: Duration = Duration::from_millis(10);
 pub const COARSE: Duration = Duration::from_millis(20);
 /// How often an idle recorder looks whether anybody still wants it.
 pub const STILL_WANTED: Duration = Duration::from_secs(1);
-/// Tool calls one client may have under way. More are refused, not queued: a client
+/// Calls of our own tools one client may have under way. More are refused, not queued: a client
 /// that needs more is looping.
 pub const CALLS_IN_FLIGHT: usize = 64;
+/// Calls of other servers' tools that are under way for one client. More wait for their turn, apart from those of ours:
+/// whoever asks for a thousand files at once means it, and a held call must not be in the way of what lets it go.
+pub const TURNS: usize = 64;
+/// How long such a call waits for its turn. Most clients have given it up by then.
+pub const TURN: Duration = Duration::from_secs(120);
 /// Requests of one connection that we have read and not yet answered. Past this we
 /// stop reading: the client does not take its answers.
 pub const UNANSWERED_REQUESTS: usize = 512;

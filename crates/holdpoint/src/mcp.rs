@@ -45,7 +45,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -94,8 +94,10 @@ pub(crate) struct Handler {
     outlet: Option<outlet::Outlet>,
     /// Up to here it knows from its answers what happened.
     knows: Mutex<Option<Seq>>,
-    /// Tool calls this client may still start.
+    /// Calls of our own tools that this client may still start.
     calls: Semaphore,
+    /// Its calls that go elsewhere, which wait for their turn.
+    turns: Arc<Semaphore>,
     /// Cancelled when the client has gone, and with it everybody who would read an answer.
     gone: CancellationToken,
     /// Ends the notifications when the handler goes.
@@ -114,6 +116,7 @@ impl Handler {
             outlet: None,
             knows: Mutex::default(),
             calls: Semaphore::new(limits::CALLS_IN_FLIGHT),
+            turns: Arc::new(Semaphore::new(limits::TURNS)),
             gone: CancellationToken::new(),
             notifier: OnceLock::new(),
         }
@@ -195,10 +198,19 @@ impl Handler {
             },
             cancel: context.ct.clone(),
             gone: self.gone.clone(),
+            turns: Arc::clone(&self.turns),
             progress: context.meta.get_progress_token().map(|token| (context.peer.clone(), token)),
             #[cfg(feature = "conformance")]
             received: crate::conformance::Received::new(context, request),
         }
+    }
+
+    fn place(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        self.calls.try_acquire().map_err(|_| {
+            let many = limits::CALLS_IN_FLIGHT;
+            Failure::new(Code::Busy, format!("{many} calls are under way already"))
+                .hint("wait for answers, or cancel calls that wait")
+        })
     }
 
     async fn run_tool(
@@ -207,14 +219,10 @@ impl Handler {
         caller: Caller,
         peer: &Peer<RoleServer>,
     ) -> Result<tool::Reply, Failure> {
-        let Ok(_permit) = self.calls.try_acquire() else {
-            let many = limits::CALLS_IN_FLIGHT;
-            return Err(Failure::new(Code::Busy, format!("{many} calls are under way already"))
-                .hint("wait for answers, or cancel calls that wait"));
-        };
         let arguments = request.arguments.unwrap_or_default();
         let (mounted, arguments) = self.app.catalogue.route(&request.name, arguments)?;
         let entry = &mounted.entry;
+        let _place = if entry.takes_turns { None } else { Some(self.place()?) };
         let root = match entry.family.about_programs {
             true => self.root.of(peer).await,
             false => None,

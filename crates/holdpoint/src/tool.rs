@@ -82,6 +82,8 @@ pub(crate) trait Tool: 'static {
     const FORM: AnswerForm = Self::FAMILY.form;
     /// Parameters of which `null` is a value. To most models one that is `null` was not given.
     const NULLS: &'static [&'static str] = &[];
+    /// Whether it is carried out elsewhere: then its calls wait for their turn, and count for nothing here.
+    const TAKES_TURNS: bool = false;
     /// What must hold before `run`.
     type Scope: Scope;
     type Params: DeserializeOwned + JsonSchema + Send + 'static;
@@ -153,7 +155,7 @@ async fn enter(
     let shutdown = call.app.shutdown.clone();
     let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name(), promised);
-    let work = panics::caught(entry.run(call, arguments));
+    let work = panics::caught(in_turn(entry, call, arguments));
     let started = Instant::now();
     tokio::select! {
         // A finished answer is never thrown away for a deadline that passed in the same moment.
@@ -196,6 +198,12 @@ pub(crate) async fn for_person(
     let done = panics::caught(entry.run(call, arguments)).await;
     let done = done.unwrap_or_else(|_panic| Err(panicked(name)));
     answer::without_secrets(secrets.engine.secrets(), done)
+}
+
+/// Runs it, when it is its turn.
+async fn in_turn(entry: &Entry, call: Call, arguments: JsonObject) -> Result<Reply, Failure> {
+    let _turn = if entry.takes_turns { Some(call.turn().await?) } else { None };
+    entry.run(call, arguments).await
 }
 
 /// What the tools of these families show or set is kept in the store.

@@ -73,7 +73,7 @@ mod tests {
             callpoints.resume(id, &skip, &Actor::Person).await;
         };
         let (asked, ()) = tokio::join!(callpoints.ask(asking), look);
-        asked.complete(Ending::Returned(json!(null))).await;
+        asked.complete(Ending::Returned(std::sync::Arc::default())).await;
         let page = callpoints
             .records
             .page(RecordQuery { limit: 1, ..RecordQuery::default() })

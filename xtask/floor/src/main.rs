@@ -1,6 +1,6 @@
 //! The floor: the least that an MCP server built on rmcp can be, and the least that an HTTP server can be.
 //!
-//! One tool, `echo`, that answers at once; no logging, no state, no checks of its own.
+//! A tool, `echo`, that answers at once, and one whose answer is as long as one likes; no logging, no state, no checks of its own.
 //! `bare` has no MCP at all: what apps ask about their calls is answered by a handler that does nothing.
 //! `cargo xtask bench` runs it beside Holdpoint in the same minute, so that what a number
 //! costs us and what it costs anyone on this machine can be told apart.
@@ -84,7 +84,10 @@ impl ServerHandler for Floor {
     ) -> Result<ListToolsResult, ErrorData> {
         let mut schema = JsonObject::new();
         schema.insert("type".into(), "object".into());
-        Ok(ListToolsResult::with_all_items(vec![Tool::new("echo", "Answers its text.", schema)]))
+        Ok(ListToolsResult::with_all_items(vec![
+            Tool::new("echo", "Answers its text.", schema.clone()),
+            Tool::new("repeat", "Answers its text so many `times`.", schema),
+        ]))
     }
 
     async fn call_tool(
@@ -94,6 +97,9 @@ impl ServerHandler for Floor {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let text = arguments.get("text").and_then(|text| text.as_str()).unwrap_or_default();
+        let times =
+            arguments.get("times").and_then(|it| it.as_u64()).filter(|_| request.name == "repeat");
+        let text = text.repeat(usize::try_from(times.unwrap_or(1)).unwrap_or(1));
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
     }
 }

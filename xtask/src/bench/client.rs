@@ -18,14 +18,15 @@ pub(super) const PROTOCOL: &str = "2025-11-25";
 /// A server as its user's client starts it, with a home folder of its own.
 pub(super) struct Server {
     program: PathBuf,
-    arguments: &'static [&'static str],
+    arguments: Vec<String>,
     folder: Option<PathBuf>,
     environment: Vec<(OsString, OsString)>,
     debuggers: Option<PathBuf>,
 }
 
 impl Server {
-    pub(super) fn new(program: &Path, arguments: &'static [&'static str]) -> Self {
+    pub(super) fn new(program: &Path, arguments: &[&str]) -> Self {
+        let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
         let (folder, environment, debuggers) = (None, Vec::new(), None);
         Self { program: program.to_owned(), arguments, folder, environment, debuggers }
     }
@@ -45,7 +46,7 @@ impl Server {
         let home = Home::new()?;
         let mut command = Command::new(&self.program);
         command
-            .args(self.arguments)
+            .args(&self.arguments)
             .env("HOME", &home.0)
             .env("HOLDPOINT_HOME", &home.0)
             .env_remove("CIDELDILL_HOME")
@@ -113,10 +114,13 @@ impl Drop for Process {
     }
 }
 
+type ClientWriter = Box<dyn Write + Send>;
+type ClientReader = BufReader<Box<dyn Read + Send>>;
+
 /// A connected client. Fields are dropped in order: stdin closes, the process ends, its home goes.
 pub(super) struct StdioClient {
-    writer: Box<dyn Write>,
-    reader: BufReader<Box<dyn Read>>,
+    writer: ClientWriter,
+    reader: ClientReader,
     next_id: u64,
     process: Process,
     _home: Home,
@@ -146,7 +150,12 @@ impl StdioClient {
         Ok(Self::new(Box::new(writer), Box::new(reader), process, home))
     }
 
-    fn new(writer: Box<dyn Write>, reader: Box<dyn Read>, process: Process, home: Home) -> Self {
+    fn new(
+        writer: ClientWriter,
+        reader: Box<dyn Read + Send>,
+        process: Process,
+        home: Home,
+    ) -> Self {
         Self { writer, reader: BufReader::new(reader), next_id: 0, process, _home: home }
     }
 
@@ -249,6 +258,11 @@ impl StdioClient {
         text.push(b'\n');
         self.writer.write_all(&text)?;
         Ok(self.writer.flush()?)
+    }
+
+    /// Its two ends, for whoever uses them at once, and what ends the server when it is dropped.
+    pub(super) fn into_ends(self) -> (ClientWriter, ClientReader, (Process, Home)) {
+        (self.writer, self.reader, (self.process, self._home))
     }
 
     /// Resident memory in megabytes.

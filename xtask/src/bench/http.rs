@@ -158,14 +158,20 @@ pub(super) struct HttpClient {
     connection: Connection,
     session: Option<String>,
     next_id: u64,
-    _server: Listening,
+    _server: Option<Listening>,
 }
 
 impl HttpClient {
-    /// Connects and does the handshake.
+    /// Connects to a server that ends with the client.
     pub(super) fn connect(server: Listening) -> Result<Self> {
-        let connection = Connection::to(server.port)?;
-        let mut client = Self { connection, session: None, next_id: 0, _server: server };
+        let client = Self::to(server.port)?;
+        Ok(Self { _server: Some(server), ..client })
+    }
+
+    /// Connects and does the handshake.
+    pub(super) fn to(port: u16) -> Result<Self> {
+        let connection = Connection::to(port)?;
+        let mut client = Self { connection, session: None, next_id: 0, _server: None };
         client.request("initialize", initialize_params())?;
         let message = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         let response = client.post(&message)?;

@@ -5,11 +5,11 @@ mod set_up;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::{Value, json};
 
 use super::client::{Server, StdioClient};
 use super::http::{HttpClient, Listening};
+use super::one_core::OneCore;
 use super::table::{Goal, Row, Unit};
 use super::{Bench, Client, Kind, Samples, give_up_after, median};
 use crate::workspace::Workspace;
@@ -74,28 +74,6 @@ fn round_trips<C>(
     drop(pinned);
     rows.extend(calls(&format!("{transport}, free, p"), Goal::None, connect, &request)?);
     Ok(rows)
-}
-
-/// This thread, and what it starts meanwhile, on one core.
-struct OneCore(CpuSet);
-
-impl OneCore {
-    fn take() -> Result<OneCore> {
-        let all = sched_getaffinity(None).context("asking for our cores")?;
-        let mut one = CpuSet::new();
-        let first = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core));
-        one.set(first.context("no core is ours")?);
-        sched_setaffinity(None, &one).context("keeping to one core")?;
-        Ok(OneCore(all))
-    }
-}
-
-impl Drop for OneCore {
-    fn drop(&mut self) {
-        if let Err(error) = sched_setaffinity(None, &self.0) {
-            eprintln!("the other cores are not had back: {error}");
-        }
-    }
 }
 
 /// The two that are compared.

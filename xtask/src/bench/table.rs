@@ -17,6 +17,8 @@ pub(super) enum Unit {
     Microseconds,
     PerSecond,
     Megabytes,
+    /// Of things that are counted one by one.
+    Pieces,
 }
 
 impl Unit {
@@ -31,6 +33,7 @@ impl Unit {
             Self::Microseconds => format!("{value:.0} µs"),
             Self::PerSecond => format!("{value:.0} /s"),
             Self::Megabytes => format!("{value:.1} MB"),
+            Self::Pieces => format!("{value:.0}"),
         }
     }
 }

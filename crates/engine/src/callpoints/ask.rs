@@ -18,12 +18,14 @@ use super::{
     look::Found,
 };
 use crate::{
+    aside::aside_if_large,
     calls::{
         call::{Call, CallKind, CallOrigin, End, Given},
         clock, lenient, pretty,
-        value::{Checked, Format},
+        value::{Checked, Format, weight},
     },
     event::Event,
+    limits,
     records::recorder::Bring,
 };
 
@@ -51,10 +53,10 @@ pub struct Answered {
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ending {
-    Returned(Value),
+    Returned(Arc<Value>),
     /// It returned something that says that it failed.
     Failed {
-        value: Value,
+        value: Arc<Value>,
         exception_type: String,
         message: String,
     },
@@ -83,7 +85,8 @@ impl Callpoints {
     /// Asks what is to become of a call; where it pauses, when somebody has decided.
     pub async fn ask(self: &Arc<Self>, asking: Asking) -> Answered {
         self.recorder.keep_up().await;
-        let call = self.take_in_own(asking);
+        let (asking, found) = given(asking).await;
+        let call = self.take_in_own(asking, found);
         // From here on the call is known, and is given up should this future be dropped.
         let open = Open { callpoints: Arc::clone(self), call_id: call.id.clone(), is_done: false };
         let pauses = self.live().config.pauses(&call.name, Moment::Before);
@@ -109,10 +112,8 @@ impl Callpoints {
     }
 
     /// Takes a call in that nobody had to send.
-    fn take_in_own(&self, asking: Asking) -> Arc<Call> {
+    fn take_in_own(&self, asking: Asking, mut found: Vec<Found>) -> Arc<Call> {
         let Asking { name, kind, source, server, signature, args, kwargs } = asking;
-        let values = args.iter().chain(kwargs.values());
-        let mut found: Vec<Found> = values.map(found).collect();
         self.show(&mut found);
         let mut bring = Bring::default();
         let mut live = self.live();
@@ -210,11 +211,12 @@ impl Callpoints {
     }
 
     /// The end of a call of this process.
-    fn end_own(&self, call_id: &str, ending: Ending) -> Option<(Ended, Option<Cid>)> {
-        let mut found: Vec<Found> = match &ending {
-            Ending::Returned(value) | Ending::Failed { value, .. } => vec![found(value)],
-            Ending::Raised { .. } => Vec::new(),
-        };
+    fn end_own(
+        &self,
+        call_id: &str,
+        ending: Ending,
+        mut found: Vec<Found>,
+    ) -> Option<(Ended, Option<Cid>)> {
         self.show(&mut found);
         let mut bring = Bring::default();
         let mut live = self.live();
@@ -256,8 +258,9 @@ impl Answered {
     pub async fn complete(mut self, ending: Ending) -> Option<Cid> {
         let callpoints = Arc::clone(&self.call.callpoints);
         callpoints.recorder.keep_up().await;
+        let found = returned(&ending).await;
         self.call.is_done = true;
-        let (ended, cid) = callpoints.end_own(&self.call.call_id, ending)?;
+        let (ended, cid) = callpoints.end_own(&self.call.call_id, ending, found)?;
         let name = match &ended {
             Ended::Pauses { call, .. } => call.name.clone(),
             Ended::Answered(_) => return cid,
@@ -302,10 +305,32 @@ impl Drop for Waits<'_> {
     }
 }
 
-/// A value as it is kept; it is what its CID says, because that is made of it.
+/// What a call is given, as it is kept.
+async fn given(asking: Asking) -> (Asking, Vec<Found>) {
+    let bytes = asking.args.iter().chain(asking.kwargs.values()).map(weight).sum();
+    let asking = Arc::new(asking);
+    let looks = Arc::clone(&asking);
+    let look = move || looks.args.iter().chain(looks.kwargs.values()).map(found).collect();
+    let found = aside_if_large(bytes, look).await.unwrap_or_default();
+    (Arc::unwrap_or_clone(asking), found)
+}
+
+/// What it returned, as it is kept.
+async fn returned(ending: &Ending) -> Vec<Found> {
+    let value = match ending {
+        Ending::Returned(value) | Ending::Failed { value, .. } => Arc::clone(value),
+        Ending::Raised { .. } => return Vec::new(),
+    };
+    aside_if_large(weight(&value), move || vec![found(&value)]).await.unwrap_or_default()
+}
+
+/// A value as it is kept; it is what its CID says, because that is made of it. A large one is shown at once: it is
+/// looked at aside.
 fn found(value: &Value) -> Found {
     let checked = Checked::of(value, Format::Json);
-    Found { checked, shown: None }
+    let is_large = checked.bytes.len() > limits::ASIDE_BYTES;
+    let shown = is_large.then(|| pretty::of(checked.format, &checked.bytes));
+    Found { checked, shown }
 }
 
 fn place(call: &mut Call, (cid, text): (Cid, Box<str>)) -> Given {

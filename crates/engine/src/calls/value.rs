@@ -95,6 +95,16 @@ fn bytes_of(value: &Value, format: Format) -> Vec<u8> {
     }
 }
 
+/// About how many bytes it is as text, so that what is large can be dealt with aside.
+pub fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(|it| 1 + weight(it)).sum(),
+        Value::Object(fields) => fields.iter().map(|(name, it)| name.len() + weight(it)).sum(),
+    }
+}
+
 pub fn cid_of(bytes: &[u8]) -> Cid {
     Cid(Sha512::digest(bytes).into())
 }

@@ -83,14 +83,14 @@ pub(crate) async fn call(
             Err(refused) => Err(refused),
         },
     };
+    let came = came.map(Arc::new);
     let ending = ending(&came);
     let cid = answered.complete(ending).await.map(|cid| cid.to_string());
-    came.map(|result| Done { result, cid })
+    came.map(|result| Done { result: Arc::unwrap_or_clone(result), cid })
 }
 
 fn check(tool: &ExternalTool, arguments: &JsonObject) -> Result<(), Unserved> {
-    let schema = tool.schema();
-    let Some(schema) = schema.as_object() else { return Ok(()) };
+    let Some(schema) = tool.given_schema() else { return Ok(()) };
     check_described(&tool.name, schema, arguments)
         .map_err(|failure| Unserved::Arguments(Box::new(failure)))
 }
@@ -171,17 +171,17 @@ pub(crate) fn texts_of(result: &Value) -> String {
 }
 
 /// How its record says that it ended.
-pub(crate) fn ending(came: &Result<Value, Unserved>) -> Ending {
+pub(crate) fn ending(came: &Result<Arc<Value>, Unserved>) -> Ending {
     match came {
         Ok(result) if result.get("isError").and_then(Value::as_bool) == Some(true) => {
             let message = result.pointer("/content/0/text").and_then(Value::as_str);
             Ending::Failed {
-                value: result.clone(),
+                value: Arc::clone(result),
                 exception_type: "ToolError".to_owned(),
                 message: holdpoint_engine::budget::cut(message.unwrap_or_default(), 2_000),
             }
         }
-        Ok(result) => Ending::Returned(result.clone()),
+        Ok(result) => Ending::Returned(Arc::clone(result)),
         Err(refused) => {
             Ending::Raised { exception_type: refused.code().to_owned(), message: refused.message() }
         }
@@ -220,8 +220,9 @@ pub(crate) async fn read(
     let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
     let came =
         connection.ask(request, told).await.map_err(|refused| not_found(refused, server, uri));
+    let came = came.map(Arc::new);
     answered.complete(ending(&came)).await;
-    let result = came?;
+    let result = Arc::unwrap_or_clone(came?);
     let contents: Vec<Value> =
         result.get("contents").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(first) = contents.first() else {

@@ -16,8 +16,8 @@ use holdpoint_engine::{budget, limits, log::Log};
 use rmcp::{
     Peer, RoleClient,
     model::{
-        CancelledNotificationParam, ClientRequest, PingRequest, ProgressToken, ProtocolVersion,
-        RequestId, RequestOptionalParam,
+        CancelledNotificationParam, ClientRequest, CustomResult, PingRequest, ProgressToken,
+        ProtocolVersion, RequestId, RequestOptionalParam, ServerResult,
     },
     service::{
         ClientInitializeError, ClientLifecycleMode, PeerRequestOptions, RunningService,
@@ -38,6 +38,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     config::{Remote, ServerConfig, Way},
     ears::{Ears, Heard},
+    events::unwrapped,
     failure::Unserved,
     http::Http,
     sse,
@@ -331,7 +332,7 @@ impl Connection {
         };
         asked.is_over = true;
         match answer {
-            Ok(Ok(result)) => Ok(plain(serde_json::to_value(result).unwrap_or_default())),
+            Ok(Ok(result)) => Ok(plain(value_of(result))),
             Ok(Err(error)) => Err(self.failed(error)),
             Err(_closed) => Err(self.failed(ServiceError::TransportClosed)),
         }
@@ -416,6 +417,14 @@ fn shown(said: &rmcp::model::ProgressNotificationParam) -> String {
     let total = said.total.map(|total| format!(" of {total}")).unwrap_or_default();
     let text = said.message.as_deref().map(|it| format!(": {it}")).unwrap_or_default();
     budget::cut(&format!("{}{total}{text}", said.progress), limits::EXTERNAL_LOG)
+}
+
+/// What came of a tool is as it came; whatever else is the SDK's.
+fn value_of(result: ServerResult) -> Value {
+    match result {
+        ServerResult::CustomResult(CustomResult(value)) => unwrapped(value),
+        other => serde_json::to_value(other).unwrap_or_default(),
+    }
 }
 
 /// A result as every revision has it.

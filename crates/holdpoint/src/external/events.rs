@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 
 use axum::body::Bytes;
 use futures::{Stream, StreamExt as _, stream::BoxStream};
+use holdpoint_engine::aside::aside_if_large;
+use serde_json::Value;
 use sse_stream::{Error as SseError, Sse};
 
 use super::long::Gathered;
@@ -102,7 +104,7 @@ impl EventParser {
     fn end_event(&mut self, out: &mut VecDeque<Sse>) {
         let had_data = std::mem::take(&mut self.has_data);
         let data = match self.data.take() {
-            Ok(data) if had_data => Some(String::from_utf8_lossy(&data).into_owned()),
+            Ok(data) if had_data => Some(whole_text(data)),
             Ok(_) => None,
             Err(too_long) => too_long,
         };
@@ -113,10 +115,47 @@ impl EventParser {
     }
 }
 
+/// Without copying what is text already.
+fn whole_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|odd| String::from_utf8_lossy(odd.as_bytes()).into_owned())
+}
+
 /// The events of a response.
 pub(super) fn events(response: reqwest::Response) -> Events {
     let bytes = response.bytes_stream();
     read(bytes).boxed()
+}
+
+/// The results of tools in it as text: the SDK, which reads these events, makes one of its types of a result that is
+/// none, and drops what that does not know. [`unwrapped`] has it back.
+pub(super) fn kept_whole(events: Events) -> Events {
+    let wrapped = |event: Result<Sse, SseError>| async {
+        let event = event?;
+        let bytes = event.data.as_ref().map_or(0, String::len);
+        Ok(aside_if_large(bytes, move || wrapped(event)).await.unwrap_or_default())
+    };
+    events.then(wrapped).boxed()
+}
+
+fn wrapped(mut event: Sse) -> Sse {
+    let message = event.data.as_deref().and_then(|it| serde_json::from_str::<Value>(it).ok());
+    if let Some(mut message) = message
+        && message.pointer("/result/content").is_some_and(Value::is_array)
+        && let Some(result) = message.get_mut("result")
+    {
+        *result = result.to_string().into();
+        event.data = Some(message.to_string());
+    }
+    event
+}
+
+/// A result that was put into text.
+pub(super) fn unwrapped(result: Value) -> Value {
+    match result {
+        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        whole => whole,
+    }
 }
 
 fn read(

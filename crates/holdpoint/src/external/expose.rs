@@ -7,10 +7,13 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use holdpoint_engine::{
+    aside::aside_if_large,
+    calls::value::weight,
     failure::{Code, Failure},
     limits,
 };
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool as McpTool};
+use serde::Deserialize as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -50,7 +53,7 @@ pub(crate) async fn entries(
             );
             continue;
         }
-        let found: Vec<&ExternalTool> =
+        let found: Vec<&Arc<ExternalTool>> =
             state.tools.values().filter(|it| tool.is_none_or(|tool| it.original == tool)).collect();
         if let (Some(tool), true) = (tool, found.is_empty()) {
             anyhow::bail!("--expose: `{}` has no tool `{tool}`", server.name);
@@ -106,30 +109,42 @@ async fn run(call: Call, name: String, arguments: JsonObject) -> Result<Reply, F
     let callpoints = call.app.engine.callpoints().await;
     let told = |what: String| call.doing(what);
     match call::call(manager, callpoints, &name, arguments, &told).await {
-        Ok(done) => Ok(passed_on(&call, done)),
+        Ok(done) => Ok(passed_on(&call, done).await),
         Err(refused) => Err(failure(&refused)),
     }
 }
 
 /// As its server gave it; for an agent no longer than it can take.
-fn passed_on(call: &Call, done: Done) -> Reply {
+async fn passed_on(call: &Call, done: Done) -> Reply {
     let Done { result, cid } = done;
-    let length = result.to_string().len();
-    if let (Shape::Text, Some(cid), true) = (call.shape, &cid, length > limits::EXTERNAL_SHOWN) {
-        let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
-        let text = holdpoint_engine::budget::cut(&texts_of(&result), limits::EXTERNAL_SHOWN / 2);
+    let cid = cid.filter(|_| call.shape == Shape::Text);
+    let rest = cid.map(|cid| {
         let rest = format!("the rest: breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
-        let rest = call.app.catalogue.mentions.answer(rest);
-        let blocks =
-            vec![ContentBlock::text(format!("{text}\n({length} characters in all)\n{rest}"))];
-        let cut =
-            if is_error { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
-        return Reply::Raw(Box::new(cut.into()));
-    }
-    let text = || CallToolResult::success(vec![ContentBlock::text(result.to_string())]);
-    let typed: CallToolResult =
-        serde_json::from_value(result.clone()).unwrap_or_else(|_odd| text());
+        call.app.catalogue.mentions.answer(rest)
+    });
+    let typed = aside_if_large(weight(&result), move || typed(&result, rest.as_deref()));
+    let typed = typed.await.unwrap_or_else(|| CallToolResult::error(Vec::new()));
     Reply::Raw(Box::new(typed.into()))
+}
+
+/// With the way to its rest it is cut where it is too long.
+fn typed(result: &Value, rest: Option<&str>) -> CallToolResult {
+    let length = || result.to_string().len();
+    if let Some(rest) = rest
+        && let Some(length) = Some(length()).filter(|it| *it > limits::EXTERNAL_SHOWN)
+    {
+        let is_error = result.get("isError").and_then(Value::as_bool) == Some(true);
+        let text = holdpoint_engine::budget::cut(&texts_of(result), limits::EXTERNAL_SHOWN / 2);
+        let text = format!("{text}\n({length} characters in all)\n{rest}");
+        let blocks = vec![ContentBlock::text(text)];
+        return if is_error {
+            CallToolResult::error(blocks)
+        } else {
+            CallToolResult::success(blocks)
+        };
+    }
+    let whole = || CallToolResult::success(vec![ContentBlock::text(result.to_string())]);
+    CallToolResult::deserialize(result).unwrap_or_else(|_odd| whole())
 }
 
 fn failure(refused: &Unserved) -> Failure {

@@ -15,7 +15,7 @@ use axum::http::{
     header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE},
 };
 use futures::StreamExt as _;
-use holdpoint_engine::{budget, limits};
+use holdpoint_engine::{aside::aside_if_large, budget, limits};
 use reqwest::{RequestBuilder, Response};
 use rmcp::{
     model::{ClientJsonRpcMessage, ClientRequest, ErrorData, ServerJsonRpcMessage},
@@ -25,11 +25,12 @@ use rmcp::{
     },
 };
 use serde_json::{Value, json};
+use sse_stream::Sse;
 
 use super::{
     config::Remote,
-    events::{Events, events},
-    long::{message, refusal},
+    events::{Events, events, kept_whole},
+    long::{message, read, refusal},
     sse::reason,
 };
 
@@ -143,26 +144,72 @@ async fn taken(
     };
     let (session, kind) = (header(SESSION), header(CONTENT_TYPE.as_str()).unwrap_or_default());
     if kind.starts_with(EVENTS) {
-        return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+        return Ok(first_of(events(response), asked, session).await);
     }
     let id = match asked {
         ClientJsonRpcMessage::Request(request) => Some(json!(request.id)),
         _ => None,
     };
     let (body, is_cut) = bounded(response, limits::EXTERNAL_MESSAGE).await?;
-    let read = match (&id, is_cut) {
-        (Some(id), true) => message(refusal(id, body.len()).as_bytes()),
-        _ => message(&body),
+    let beginning = shown(&body);
+    let body = match (&id, is_cut) {
+        (Some(id), true) => refusal(id, body.len()).into_bytes(),
+        _ => body,
     };
-    match (read, id) {
+    match (read(body).await, id) {
         (Some(read), _) => Ok(StreamableHttpPostResponse::Json(read, session)),
         // Nobody waits for an answer to it.
         (None, None) => Ok(StreamableHttpPostResponse::Accepted),
         (None, Some(_)) => Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
-            "it answered what is no message: {}",
-            shown(&body)
+            "it answered what is no message: {beginning}"
         )))),
     }
+}
+
+/// Most streams hold the answer and nothing else: it is read here, as it came. The SDK's own reading makes one of its
+/// types of it, which drops what that does not know, and takes long over a large one.
+async fn first_of(
+    mut events: Events,
+    asked: &ClientJsonRpcMessage,
+    session: Option<String>,
+) -> StreamableHttpPostResponse {
+    let mut before = Vec::new();
+    while let Some(event) = events.next().await {
+        let has_data = |it: &Sse| it.data.as_ref().is_some_and(|data| !data.is_empty());
+        match event {
+            Ok(event) if !has_data(&event) => before.push(Ok(event)),
+            Ok(event) => match answer(event, asked).await {
+                Ok(answer) => return StreamableHttpPostResponse::Json(answer, session),
+                Err(event) => {
+                    before.push(Ok(event));
+                    break;
+                }
+            },
+            Err(error) => {
+                before.push(Err(error));
+                break;
+            }
+        }
+    }
+    let rest = futures::stream::iter(before).chain(events).boxed();
+    StreamableHttpPostResponse::Sse(kept_whole(rest), session)
+}
+
+/// The answer that an event holds, or the event where it holds something on the way to that.
+async fn answer(event: Sse, asked: &ClientJsonRpcMessage) -> Result<ServerJsonRpcMessage, Sse> {
+    let ClientJsonRpcMessage::Request(asked) = asked else { return Err(event) };
+    let id = asked.id.clone();
+    let bytes = event.data.as_ref().map_or(0, String::len);
+    let read = aside_if_large(bytes, move || {
+        let read = event.data.as_ref().and_then(|data| message(data.as_bytes()));
+        let is_answer = match &read {
+            Some(ServerJsonRpcMessage::Response(response)) => response.id == id,
+            Some(ServerJsonRpcMessage::Error(error)) => error.id.as_ref() == Some(&id),
+            _ => false,
+        };
+        read.filter(|_| is_answer).ok_or(event)
+    });
+    read.await.unwrap_or_else(|| Err(Sse::default()))
 }
 
 /// A refusal: of a session that the server forgot, of a revision that it does not know, or in its own words.
@@ -296,7 +343,7 @@ impl StreamableHttpClient for Http {
         let is_stream = kind.is_some_and(|it| it.starts_with(EVENTS));
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => Err(StreamableHttpError::ServerDoesNotSupportSse),
-            status if status.is_success() && is_stream => Ok(events(response)),
+            status if status.is_success() && is_stream => Ok(kept_whole(events(response))),
             status if status.is_success() => {
                 Err(StreamableHttpError::UnexpectedContentType(kind.map(str::to_owned)))
             }

@@ -1,7 +1,8 @@
 //! One message of another server, gathered up to a bound. What is longer is not kept, but for its ends: by the
 //! id in them whoever waits for it hears at once that it was too long, instead of nothing.
 
-use holdpoint_engine::limits;
+use futures::future::BoxFuture;
+use holdpoint_engine::{aside::aside_if_large, limits};
 use rmcp::model::{CustomResult, ServerJsonRpcMessage, ServerResult};
 use serde_json::{Value, json};
 
@@ -71,6 +72,28 @@ pub(super) fn message(text: &[u8]) -> Option<ServerJsonRpcMessage> {
         return Some(ServerJsonRpcMessage::response(result, id));
     }
     serde_json::from_value(value).ok()
+}
+
+/// The same; a large one is read aside.
+pub(super) async fn read(text: Vec<u8>) -> Option<ServerJsonRpcMessage> {
+    aside_if_large(text.len(), move || message(&text)).await.flatten()
+}
+
+/// Messages that are read one after the other. Whoever stops waiting for one loses nothing.
+#[derive(Default)]
+pub(super) struct Reading(Option<BoxFuture<'static, Option<ServerJsonRpcMessage>>>);
+
+impl Reading {
+    pub(super) fn begin(&mut self, text: Vec<u8>) {
+        self.0 = Some(Box::pin(read(text)));
+    }
+
+    /// What was begun, when it is read. None where it is no message, or nothing was begun.
+    pub(super) async fn done(&mut self) -> Option<ServerJsonRpcMessage> {
+        let read = self.0.as_mut()?.await;
+        self.0 = None;
+        read
+    }
 }
 
 /// The answer in place of one that is too long, to the request whose id is found in its ends.

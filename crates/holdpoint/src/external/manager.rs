@@ -41,6 +41,9 @@ impl Drop for Kept {
     }
 }
 
+/// A tool, its server, and the way there.
+type Routed = (Arc<ExternalServer>, Arc<ExternalTool>, Arc<Connection>);
+
 /// Why a server was not added.
 #[derive(Debug)]
 pub(crate) enum NotAdded {
@@ -166,17 +169,12 @@ impl Manager {
     }
 
     /// The tool that a name stands for, and its server's connection: by the lists, never by taking the name apart.
-    pub(crate) fn tool(
-        &self,
-        name: &str,
-    ) -> Result<(Arc<ExternalServer>, ExternalTool, Arc<Connection>), Unserved> {
-        for server in self.all() {
-            let state = server.state();
-            if let (Some(tool), Some(connection)) = (state.tools.get(name), state.connection) {
-                return Ok((server, tool.clone(), connection));
-            }
-        }
-        Err(self.no_tool(name))
+    pub(crate) fn tool(&self, name: &str) -> Result<Routed, Unserved> {
+        let found = self.kept().values().find_map(|kept| {
+            let (tool, connection) = kept.server.tool(name)?;
+            Some((Arc::clone(&kept.server), tool, connection))
+        });
+        found.ok_or_else(|| self.no_tool(name))
     }
 
     /// Whether a callpoint of this name is of a tool here, or of all tools of a server.

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use holdpoint_engine::{event::Event, limits};
 use jiff::Timestamp;
 use rmcp::model::{ClientRequest, ListResourcesRequest, ListToolsRequest, PaginatedRequestParams};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::{sync::watch, time::Instant};
 
 pub(crate) use super::connection::{Connection, Context};
@@ -54,10 +54,14 @@ impl ExternalTool {
         self.said.get("description").and_then(Value::as_str).unwrap_or_default()
     }
 
+    pub(crate) fn given_schema(&self) -> Option<&Map<String, Value>> {
+        self.said.get("inputSchema").and_then(Value::as_object)
+    }
+
     /// One that takes anything, where the server gives none.
     pub(crate) fn schema(&self) -> Value {
-        let given = self.said.get("inputSchema").filter(|it| it.is_object());
-        given.cloned().unwrap_or_else(|| serde_json::json!({ "type": "object" }))
+        let given = self.given_schema().cloned().map(Value::Object);
+        given.unwrap_or_else(|| serde_json::json!({ "type": "object" }))
     }
 }
 
@@ -70,7 +74,7 @@ pub(crate) struct LinkState {
     /// Of tries to reconnect since it was connected last.
     pub(crate) attempts: usize,
     pub(crate) transport: &'static str,
-    pub(crate) tools: Arc<BTreeMap<String, ExternalTool>>,
+    pub(crate) tools: Arc<BTreeMap<String, Arc<ExternalTool>>>,
     pub(crate) resources: Arc<Vec<Value>>,
     pub(crate) connection: Option<Arc<Connection>>,
     /// The wish that this state is of.
@@ -123,6 +127,12 @@ impl ExternalServer {
 
     pub(crate) fn state(&self) -> LinkState {
         self.state.borrow().clone()
+    }
+
+    /// A tool of it, where it is connected.
+    pub(super) fn tool(&self, name: &str) -> Option<(Arc<ExternalTool>, Arc<Connection>)> {
+        let state = self.state.borrow();
+        Some((Arc::clone(state.tools.get(name)?), Arc::clone(state.connection.as_ref()?)))
     }
 
     /// Wishes it connected, or not; returns when that is decided.
@@ -348,7 +358,7 @@ impl ExternalServer {
     async fn tools(
         &self,
         connection: &Connection,
-    ) -> Result<BTreeMap<String, ExternalTool>, Unserved> {
+    ) -> Result<BTreeMap<String, Arc<ExternalTool>>, Unserved> {
         let said = pages(connection, "tools", |params| {
             ClientRequest::ListToolsRequest(ListToolsRequest::with_param(params))
         });
@@ -360,7 +370,7 @@ impl ExternalServer {
         let tool = |said: Value| {
             let original = said.get("name")?.as_str()?.to_owned();
             let name = format!("{}/{original}", self.name);
-            Some((name.clone(), ExternalTool { name, original, said }))
+            Some((name.clone(), Arc::new(ExternalTool { name, original, said })))
         };
         Ok(said.into_iter().filter_map(tool).collect())
     }

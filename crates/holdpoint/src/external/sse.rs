@@ -17,7 +17,7 @@ use super::{
     config::Remote,
     events::{Events, events},
     http::client,
-    long::message,
+    long::Reading,
 };
 
 /// How long a server may take to say that it took a message. One that was restarted never does.
@@ -29,6 +29,7 @@ pub(super) struct Opened {
     endpoint: Url,
     /// None once it is closed.
     events: Option<Events>,
+    reading: Reading,
 }
 
 pub(super) async fn open(remote: &Remote) -> Result<Opened, String> {
@@ -52,7 +53,7 @@ pub(super) async fn open(remote: &Remote) -> Result<Opened, String> {
     if endpoint.origin() != url.origin() {
         return Err("its endpoint is on another server".to_owned());
     }
-    Ok(Opened { client, endpoint, events: Some(events) })
+    Ok(Opened { client, endpoint, events: Some(events), reading: Reading::default() })
 }
 
 /// An error of the client's with what it stands for: `error sending request` says nothing.
@@ -88,11 +89,11 @@ impl Transport<RoleClient> for Opened {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let event = self.events.as_mut()?.next().await?.ok()?;
-            let read = event.data.and_then(|data| message(data.as_bytes()));
-            if read.is_some() {
-                return read;
+            if let Some(read) = self.reading.done().await {
+                return Some(read);
             }
+            let event = self.events.as_mut()?.next().await?.ok()?;
+            self.reading.begin(event.data.unwrap_or_default().into_bytes());
         }
     }
 

@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{
     config::Way,
-    long::{Gathered, message},
+    long::{Gathered, Reading},
     tail::Tail,
 };
 
@@ -40,6 +40,7 @@ pub(super) struct Started {
 pub(super) struct Pipes {
     read: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
     line: Gathered,
+    reading: Reading,
     write: Arc<Mutex<Option<ChildStdin>>>,
 }
 
@@ -72,7 +73,12 @@ pub(super) fn start(guard: &Path, way: &Way) -> Result<(Started, Pipes), String>
         }
     });
     let write = Arc::new(Mutex::new(Some(stdin)));
-    let pipes = Pipes { read: BufReader::new(stdout), line: Gathered::default(), write };
+    let pipes = Pipes {
+        read: BufReader::new(stdout),
+        line: Gathered::default(),
+        reading: Reading::default(),
+        write,
+    };
     Ok((Started { program, stderr, follows }, pipes))
 }
 
@@ -148,12 +154,12 @@ impl Transport<RoleClient> for Pipes {
     /// What is no message is noise: many servers print something to stdout once.
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let read = match self.line().await? {
-                Ok(line) => message(&line),
-                Err(too_long) => too_long.and_then(|it| message(it.as_bytes())),
-            };
-            if read.is_some() {
-                return read;
+            if let Some(read) = self.reading.done().await {
+                return Some(read);
+            }
+            match self.line().await? {
+                Ok(line) => self.reading.begin(line),
+                Err(too_long) => self.reading.begin(too_long.unwrap_or_default().into_bytes()),
             }
         }
     }

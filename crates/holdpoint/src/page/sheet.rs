@@ -77,7 +77,7 @@ pub(super) struct Sheet {
     pub(super) is_fill: bool,
     /// Which form it has, where it has several: another one replaces the whole view.
     pub(super) shape: &'static str,
-    /// InsideOf of `<main>`, parts included.
+    /// Inside of `<main>`, parts included.
     pub(super) main: Markup,
     pub(super) parts: LiveParts,
 }
@@ -96,7 +96,7 @@ pub(super) struct LivePart {
 }
 
 impl LiveParts {
-    /// Notes what stands inside of the element `id`, and gives it back to be put there. LiveParts are not nested.
+    /// Notes what stands inside of the element `id`, and gives it back to be put there. Parts are not nested.
     pub(super) fn put(&mut self, id: impl Into<String>, inside: Markup) -> Markup {
         let id = id.into();
         debug_assert!(self.0.iter().all(|part| part.id != id), "`{id}` twice");

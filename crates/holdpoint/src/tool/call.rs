@@ -17,6 +17,7 @@ use rmcp::{
     model::{JsonObject, ProgressNotificationParam, ProgressToken},
 };
 use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use super::{Entry, Shape};
@@ -36,6 +37,8 @@ pub(crate) struct Caller {
     pub(crate) cancel: CancellationToken,
     /// Cancelled when the client is gone.
     pub(crate) gone: CancellationToken,
+    /// How many calls that wait for their turn it may have under way.
+    pub(crate) turns: Arc<Semaphore>,
     /// Where a waiting tool shows that it is alive, when the client asked for that.
     pub(crate) progress: Option<(Peer<RoleServer>, ProgressToken)>,
     /// The request as it came, for the conformance suite's fixtures.
@@ -57,6 +60,7 @@ pub(crate) struct Call {
     /// The session that was named, if any.
     pub(crate) session: Option<String>,
     pub(crate) cancel: CancellationToken,
+    turns: Arc<Semaphore>,
     progress: Option<(Peer<RoleServer>, ProgressToken)>,
     doing: Doing,
     /// The tool and what it was asked, for whoever watches.
@@ -80,6 +84,7 @@ impl Call {
             asked_budget: None,
             session,
             cancel: caller.cancel,
+            turns: caller.turns,
             progress: caller.progress,
             doing: Doing::default(),
             said: String::new(),
@@ -99,6 +104,7 @@ impl Call {
             asked_budget: None,
             session,
             cancel: CancellationToken::new(),
+            turns: Arc::new(Semaphore::new(limits::TURNS)),
             progress: None,
             doing: Doing::default(),
             said: String::new(),
@@ -122,6 +128,26 @@ impl Call {
     /// Says what the tool waits for; shown with the next sign of life.
     pub(crate) fn doing(&self, what: impl Into<String>) {
         *self.doing.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.into());
+    }
+
+    /// Waits for its turn among the calls of its client that go elsewhere.
+    pub(super) async fn turn(&self) -> Result<OwnedSemaphorePermit, Failure> {
+        if let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() {
+            return Ok(turn);
+        }
+        let many = limits::TURNS;
+        self.doing(format!("waits for its turn: {many} calls of this client are under way"));
+        let turn = Arc::clone(&self.turns).acquire_owned();
+        match tokio::time::timeout(limits::TURN, turn).await {
+            Ok(Ok(turn)) => Ok(turn),
+            Ok(Err(_)) | Err(_) => {
+                let waited = limits::TURN.as_secs();
+                let text =
+                    format!("{many} calls were under way for {waited} s; this one was not sent");
+                Err(Failure::new(Code::Busy, text)
+                    .hint("wait for answers, or cancel calls that wait"))
+            }
+        }
     }
 
     /// Shows each line as it comes, for work that says itself what it does.

@@ -33,6 +33,8 @@ pub(crate) struct Entry {
     pub(super) old_names: &'static [(&'static str, &'static str)],
     pub(crate) timeout: Duration,
     pub(crate) grace: Duration,
+    /// Whether its calls wait for their turn, and take no place of those that do not.
+    pub(crate) takes_turns: bool,
     /// The sets that it names itself; ours are named by theirs.
     toolsets: Vec<String>,
     origin: Cow<'static, str>,
@@ -77,6 +79,7 @@ pub(crate) const fn entry<T: Tool>() -> Entry {
         old_names: T::OLD_NAMES,
         timeout: T::TIMEOUT,
         grace: T::GRACE,
+        takes_turns: T::TAKES_TURNS,
         toolsets: Vec::new(),
         origin: Cow::Borrowed(OURS),
         made: Made::Type { schema: schema_of::<T>, run: run::<T> },
@@ -111,6 +114,7 @@ impl From<Described> for Entry {
             timeout,
             // Its deadline is ours alone.
             grace: Duration::ZERO,
+            takes_turns: true,
             toolsets,
             origin: origin.into(),
             made: Made::Described { tool: Arc::new(tool), run },

@@ -187,6 +187,7 @@ impl Stage {
             shape: Shape::Text,
             cancel: self.cancel.clone(),
             gone: CancellationToken::new(),
+            turns: Arc::new(tokio::sync::Semaphore::new(1)),
             progress: None,
             #[cfg(feature = "conformance")]
             received: crate::conformance::Received::absent(),

@@ -13,6 +13,8 @@ pub(crate) mod reconnect;
 use std::{borrow::Cow, sync::Arc};
 
 use holdpoint_engine::{
+    aside::aside_if_large,
+    calls::value::weight,
     failure::{Code, Failure},
     limits,
 };
@@ -88,8 +90,9 @@ fn refuse(refused: &Unserved) -> Reply {
 
 /// What somebody else's server gave, as one block of JSON and as it came: no rule of ours changes what a model may
 /// write back.
-fn passed_on(given: Value, is_error: bool) -> Reply {
-    let blocks = vec![ContentBlock::text(given.to_string())];
+async fn passed_on(given: Value, is_error: bool) -> Reply {
+    let text = aside_if_large(weight(&given), move || given.to_string()).await;
+    let blocks = vec![ContentBlock::text(text.unwrap_or_default())];
     let result = match is_error {
         true => CallToolResult::error(blocks),
         false => CallToolResult::success(blocks),
@@ -98,16 +101,25 @@ fn passed_on(given: Value, is_error: bool) -> Reply {
 }
 
 /// For a client that is known to be an agent: a result that would fill its context is cut, with the way to the rest.
-fn fitting(boundary: &Call, result: Value, cid: Option<&str>) -> Value {
-    let most = limits::EXTERNAL_SHOWN;
-    if boundary.shape != Shape::Text || result.to_string().len() <= most {
+async fn fitting(boundary: &Call, result: Value, cid: Option<&str>) -> Value {
+    // What is shorter than this by far is not measured.
+    if boundary.shape != Shape::Text || weight(&result) <= limits::EXTERNAL_SHOWN / 8 {
         return result;
     }
-    let Some(cid) = cid else { return result };
-    let length = result.to_string().len();
-    let text = holdpoint_engine::budget::cut(&call::texts_of(&result), most / 2);
+    let Some(cid) = cid.map(str::to_owned) else { return result };
     let rest = format!("the rest: breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
     let rest = boundary.app.catalogue.mentions.answer(rest);
+    let shown = aside_if_large(weight(&result), move || cut(result, &cid, &rest));
+    shown.await.unwrap_or_default()
+}
+
+fn cut(result: Value, cid: &str, rest: &str) -> Value {
+    let most = limits::EXTERNAL_SHOWN;
+    let length = result.to_string().len();
+    if length <= most {
+        return result;
+    }
+    let text = holdpoint_engine::budget::cut(&call::texts_of(&result), most / 2);
     let mut cut = json!({
         "content": [{ "type": "text", "text": text }],
         "cut": { "characters": length, "cid": cid, "rest": rest },

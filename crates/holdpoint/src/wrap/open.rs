@@ -168,7 +168,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Shared<W> {
 
     /// Answers in the server's place.
     async fn answer(&self, answered: Answered, id: Value, result: Value) -> io::Result<()> {
-        answered.complete(call::ending(&Ok(result.clone()))).await;
+        answered.complete(call::ending(&Ok(Arc::new(result.clone())))).await;
         self.to_client(&written(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))).await
     }
 
@@ -184,7 +184,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Shared<W> {
         let call = lock(&self.open).remove(head.id?.get())?;
         let parsed = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).unwrap_or_default();
         let ending = match (head.result, head.error) {
-            (Some(result), _) => call::ending(&Ok(parsed(result))),
+            (Some(result), _) => call::ending(&Ok(Arc::new(parsed(result)))),
             (None, error) => {
                 let error = error.map(parsed).unwrap_or_default();
                 let message = error.get("message").and_then(Value::as_str).unwrap_or_default();

@@ -30,6 +30,20 @@ fn a_forgotten_session_is_begun_anew_and_nothing_runs_twice() {
 }
 
 /// It may have run: nobody can know, so it is not sent again.
+/// As JSON, by events, and by events with something before it: what no type of ours knows is in it every time.
+#[test]
+fn however_an_answer_comes_it_is_passed_on_whole() {
+    for flag in [None, Some("--stream"), Some("--notes")] {
+        let flags: Vec<&str> = flag.into_iter().collect();
+        let server = Listening::fixture(&flags);
+        let hub = Hub::with(&web(&server));
+        hub.connected("web");
+        let result = hub.call("web/echo", json!({ "text": "x" }));
+        let whole = json!({ "content": [{ "type": "text", "text": "x", "later": 7 }] });
+        assert_eq!(result, whole, "{flag:?}");
+    }
+}
+
 #[test]
 fn a_call_whose_answer_was_lost_is_not_sent_again() {
     let server = Listening::fixture(&[]);

@@ -45,6 +45,7 @@ mod edited;
 mod fuzz;
 mod gateway;
 mod gateway_config;
+mod gateway_crowd;
 mod gateway_faults;
 mod gateway_held;
 mod gateway_http;

@@ -221,6 +221,9 @@ fn on_the_line_where_the_program_stands_it_counts_from_the_next_time_on() {
         let at = line(file, "loop");
         debug.ok("breakpoint_set", json!({ "file": file, "line": at, "condition": "i == 1" }));
         run(&mut debug, file, json!({ "args": ["4"] })).stands("breakpoint", at);
+        // It is the one by which the program stands here: this time was counted.
+        let said = debug.ok("breakpoint_set", json!({ "id": 1, "condition": "i == 1" }));
+        assert!(!said.text.contains("stands on"), "{}", said.text);
         let said = trace(&mut debug, file, "loop", json!({ "log_message": "{i}" }));
         said.has(&["verified", "stands on this line already", "from the next time on"]);
         let said = trace(&mut debug, file, "done", json!({}));

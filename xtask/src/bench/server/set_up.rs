@@ -12,11 +12,12 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use super::{OneCore, Pair};
+use super::Pair;
 use crate::bench::{
     Samples,
     client::Server,
     http::Listening,
+    one_core::OneCore,
     table::{Goal, Row, Unit},
 };
 

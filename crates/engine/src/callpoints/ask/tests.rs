@@ -73,7 +73,7 @@ async fn a_call_that_nobody_stops_is_recorded_with_its_source_and_kind() {
     let asked = callpoints.ask(asking()).await;
     assert_eq!(asked.action, Action::Continue);
     assert_eq!(callpoints.in_flight_count(), 1);
-    asked.complete(Ending::Returned(json!({ "text": "hello" }))).await;
+    asked.complete(Ending::Returned(Arc::new(json!({ "text": "hello" })))).await;
     let recorded = record(&callpoints).await;
     let call = &recorded.seen.call;
     assert_eq!((call.kind, call.origin.source.as_deref()), (CallKind::Tool, Some("mcp_client")));
@@ -146,7 +146,7 @@ async fn a_paused_call_goes_on_as_somebody_decides() {
                 let (exception_type, message) = ("ValueError".to_owned(), "no".to_owned());
                 asked.complete(Ending::Raised { exception_type, message }).await;
             }
-            _ => drop(asked.complete(Ending::Returned(json!(1))).await),
+            _ => drop(asked.complete(Ending::Returned(Arc::new(json!(1)))).await),
         }
         let recorded = record(&callpoints).await;
         assert_eq!(recorded.seen.call.verdict.as_ref().unwrap().action, word);
@@ -172,7 +172,7 @@ async fn a_paused_call_is_listed_and_never_given_up_for_its_silence() {
         callpoints.resume(&paused.id, &Decision::default(), &Actor::Person).await;
     };
     let (asked, ()) = tokio::join!(callpoints.ask(asking()), look);
-    asked.complete(Ending::Returned(Value::Null)).await;
+    asked.complete(Ending::Returned(Arc::default())).await;
 }
 
 #[tokio::test]
@@ -218,7 +218,7 @@ async fn a_server_that_stops_keeps_nobody_waiting() {
     let ask = async {
         let asked = callpoints.ask(asking()).await;
         assert_eq!(asked.action, Action::Continue);
-        asked.complete(Ending::Returned(Value::Null)).await;
+        asked.complete(Ending::Returned(Arc::default())).await;
     };
     tokio::join!(ask, close);
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use axum::{
     Json,
     extract::{Path, State},
-    http::StatusCode,
+    http::{StatusCode, header::CONTENT_TYPE},
     response::{IntoResponse, Response},
 };
+use holdpoint_engine::{aside::aside_if_large, calls::value::weight};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -50,6 +51,20 @@ fn refuse(refused: &Unserved) -> Response {
         error.insert("reason".to_owned(), refused.code().into());
     }
     (external::status(refused), Json(error)).into_response()
+}
+
+/// A result of any size: a large one is written aside.
+async fn whole(done: call::Done) -> Response {
+    let text = aside_if_large(weight(&done.result), move || {
+        let mut answer = Map::new();
+        answer.insert("result".to_owned(), done.result);
+        answer.insert("cid".to_owned(), done.cid.into());
+        Value::Object(answer).to_string()
+    });
+    match text.await {
+        Some(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 fn missing(field: &str) -> Response {
@@ -122,7 +137,7 @@ pub(super) async fn call(State(app): State<App>, sent: Sent) -> Response {
     };
     let callpoints = app.engine.callpoints().await;
     match call::call(&manager, callpoints, &tool, arguments, &|_| {}).await {
-        Ok(done) => Json(json!({ "result": done.result, "cid": done.cid })).into_response(),
+        Ok(done) => whole(done).await,
         Err(refused) => refuse(&refused),
     }
 }

@@ -4,8 +4,10 @@
 use std::{io, sync::Arc};
 
 use futures::future::BoxFuture;
+use holdpoint_engine::{aside::aside, limits};
 use rmcp::{
     RoleServer,
+    model::{ContentBlock, JsonRpcMessage, ServerResult},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -107,6 +109,19 @@ async fn pass_on<W: AsyncWrite + Send + Unpin>(mut answers: mpsc::Receiver<Vec<u
     }
 }
 
+/// About how many bytes it will be: only results of tools are ever large.
+fn weight(message: &TxJsonRpcMessage<RoleServer>) -> usize {
+    let JsonRpcMessage::Response(response) = message else { return 0 };
+    let ServerResult::CallToolResult(result) = &response.result else { return 0 };
+    let block = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => text.text.len(),
+        ContentBlock::Image(image) => image.data.len(),
+        ContentBlock::Audio(audio) => audio.data.len(),
+        _ => 0,
+    };
+    result.content.iter().map(block).sum()
+}
+
 fn line(message: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
@@ -125,7 +140,13 @@ where
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let out = self.out.clone();
-        async move { out.put(&line(&item)?).await }
+        async move {
+            if weight(&item) <= limits::ASIDE_BYTES {
+                return out.put(&line(&item)?).await;
+            }
+            let text = Box::pin(aside(move || line(&item))).await;
+            out.put(&text.ok_or(io::ErrorKind::InvalidData)??).await
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {

@@ -37,7 +37,7 @@ pub(super) fn sheet() -> Sheet {
                         p { "A minute, with real programs: a cent that vanishes, one odd value in ten thousand, a payment that is put right." }
                         (pieces::copy_line("holdpoint demo"))
                     }))
-                    (panel("Held the calls of your own app", html! {
+                    (panel("Hold the calls of your own app", html! {
                         p { "No edit is needed in Python:" }
                         (pieces::copy_line("holdpoint run --watch 'shop.*' -- python app.py"))
                         p.quiet { "JavaScript and other ways: " a href="/setup" { "Setup" } "." }

@@ -156,6 +156,11 @@ fn stands_on(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> bool {
         let stop = session.view().stop.clone();
         let top = stop.as_ref().and_then(|it| it.stack.frames.first());
         let line = session.runs_as(breakpoint.id).unwrap_or(*line);
+        // It may have stopped there by this very breakpoint since it was set.
+        let is_by_it = stop.as_ref().is_some_and(|it| it.stop.hits.contains(&breakpoint.id));
+        if is_by_it && breakpoint.trace.is_none() {
+            return false;
+        }
         top.is_some_and(|top| top.file.as_deref() == Some(file) && top.line == line)
     };
     app.engine.sessions.all().iter().any(is_there)

@@ -33,6 +33,7 @@ impl Tool for CallTool {
     const TITLE: &'static str = "Call another server's tool";
     // Its server's own time is counted from when it is sent; until then it may be held.
     const TIMEOUT: Duration = limits::TOOL_TIMEOUT_MAX;
+    const TAKES_TURNS: bool = true;
     type Scope = Gateway;
     type Params = Params;
 
@@ -43,8 +44,8 @@ impl Tool for CallTool {
         match call::call(&at.manager, callpoints, &params.tool, arguments, &told).await {
             Ok(done) => {
                 let is_error = done.is_error();
-                let shown = fitting(&boundary, done.result, done.cid.as_deref());
-                Ok(passed_on(shown, is_error))
+                let shown = fitting(&boundary, done.result, done.cid.as_deref()).await;
+                Ok(passed_on(shown, is_error).await)
             }
             Err(refused) => Ok(refuse(&refused)),
         }

@@ -5,10 +5,13 @@ use serde_json::{Value, json};
 use super::{
     client::Asked,
     counts::{Failed, Victim, Wrong, wrong},
-    model::Now,
+    model::{Now, Point},
     server::kill,
     walk::{LATE, Walk},
 };
+
+/// Where a breakpoint is set meanwhile.
+const SET: &str = "say";
 
 /// What else a call may fail with whose program dies under it.
 const DYING: &[&str] = &[
@@ -43,7 +46,7 @@ impl Walk<'_, '_> {
             ("debug_wait", json!({ "session_id": id, "timeout_s": 2 })),
             ("debug_pause", json!({ "session_id": id, "timeout_s": 2 })),
             ("debug_output", json!({ "session_id": id })),
-            ("breakpoint_set", json!({ "file": self.model.file, "line": self.model.line("say") })),
+            ("breakpoint_set", json!({ "file": self.model.file, "line": self.model.line(SET) })),
         ];
         let all = if matches!(self.model.now, Now::Stopped(_)) { stopped } else { running };
         let (tool, arguments) = &all[round.pick(all.len())];
@@ -61,13 +64,18 @@ impl Walk<'_, '_> {
     }
 
     /// Whatever came of it, it was answered in time.
-    pub(super) fn answered(&self, asked: Option<Asked>) -> Result<(), Failed> {
+    pub(super) fn answered(&mut self, asked: Option<Asked>) -> Result<(), Failed> {
         let Some(asked) = asked else { return Ok(()) };
         let Some(said) = asked.take(self.round)? else {
             return wrong(Wrong::Crash, "the connection ended");
         };
         let is_fine = said.is_ok() || said.failed_with(LATE) || said.failed_with(DYING);
-        self.round.check(is_fine, || said.text.clone())
+        self.round.check(is_fine, || said.text.clone())?;
+        if let Some(id) = said.data["breakpoint_id"].as_u64() {
+            self.model.points.retain(|it| it.id != id);
+            self.model.points.push(Point { id, mark: SET, is_choosy: false });
+        }
+        Ok(())
     }
 
     /// Somebody dies while the program is being started.

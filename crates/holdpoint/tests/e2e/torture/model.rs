@@ -64,6 +64,8 @@ pub(super) struct Model {
     steps: BTreeMap<String, (Stop, &'static str)>,
     /// A step or a pause was told of as still running: its stop is yet to come.
     owes_stop: bool,
+    /// Two clients moved it at once: the stop of a step of either may come after another thread's.
+    pub(super) is_raced: bool,
     /// Not started by the server.
     pub(super) is_attached: bool,
     lines: BTreeMap<&'static str, u64>,
@@ -87,6 +89,7 @@ impl Model {
             stands: None,
             steps: BTreeMap::new(),
             owes_stop: false,
+            is_raced: false,
             is_attached: false,
             lines,
         }
@@ -96,7 +99,7 @@ impl Model {
     pub(super) fn forget(&mut self) {
         self.told.clear();
         self.steps.clear();
-        self.owes_stop = false;
+        (self.owes_stop, self.is_raced) = (false, false);
     }
 
     /// A stop is asked for, and yet to come.
@@ -159,7 +162,10 @@ impl Model {
             self.is_possible(round, &stop, &before, by, &said.text)?;
             self.steps.remove(&stop.thread);
         }
-        self.removed.clear();
+        // Each loop may have stood there before it was removed, and one is told after the other.
+        if self.program.loops == 1 {
+            self.removed.clear();
+        }
         (self.stands, self.owes_stop) = (None, false);
         if self.program.loops == 1 && stop.reason != "pause" && stop.is_own {
             self.stands = Some(("0".to_owned(), self.passes("0")));
@@ -198,7 +204,8 @@ impl Model {
             }
             "step" => {
                 let Some((from, action)) = self.steps.get(&stop.thread) else {
-                    return round.check(by == Move::Any || self.owes_stop, lie);
+                    let may_be = by == Move::Any || self.owes_stop || self.is_raced;
+                    return round.check(may_be, lie);
                 };
                 let reached = self.reached(from, action);
                 round.check(reached.is_none_or(|it| it.contains(&stop.line)), lie)

@@ -248,7 +248,7 @@ impl<'r, 'c> Walk<'r, 'c> {
         let (first, other) = (one(round.one(&commands)), one(round.one(&commands)));
         let asked = self.server.client.ask(round, first.0, first.1);
         let other = second.ask(round, other.0, other.1);
-        (self.model.now, self.model.stands) = (Now::Running, None);
+        (self.model.now, self.model.stands, self.model.is_raced) = (Now::Running, None, true);
         for asked in [asked, other] {
             let said = asked.take(round)?;
             let is_fine = said.as_ref().is_some_and(|it| it.is_ok() || it.failed_with(LATE));
