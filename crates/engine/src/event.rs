@@ -61,6 +61,15 @@ pub enum Event {
         exit: String,
         was: Status,
     },
+    /// Somebody else steers the program from now on.
+    ControlChanged {
+        session: SessionId,
+        /// `person` or `agents`.
+        to: &'static str,
+        by: Actor,
+    },
+    /// An expression was evaluated where a program stands.
+    Evaluated(Box<Evaluation>),
     /// A process or worker came under control: the program itself is 1, its children follow.
     ProcessStarted {
         session: SessionId,
@@ -193,6 +202,19 @@ pub struct StoppedAt {
     pub was: Status,
 }
 
+/// What was asked of a stopped program, and what came of it, cut to a few lines.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Evaluation {
+    pub session: SessionId,
+    pub expression: String,
+    /// Its value, or what it threw.
+    pub result: String,
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    pub failed: bool,
+    pub by: Actor,
+}
+
 /// A breakpoint or an exception that stopped the program, and how often by now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
@@ -226,6 +248,8 @@ impl Event {
             Event::Stopped(_) => EventKind::Stopped,
             Event::Resumed { .. } => EventKind::Resumed,
             Event::SessionEnded { .. } => EventKind::SessionEnded,
+            Event::ControlChanged { .. } => EventKind::ControlChanged,
+            Event::Evaluated(_) => EventKind::Evaluated,
             Event::ProcessStarted { .. } => EventKind::ProcessStarted,
             Event::ProcessEnded { .. } => EventKind::ProcessEnded,
             Event::ThreadStarted { .. } => EventKind::ThreadStarted,
@@ -280,7 +304,9 @@ impl Event {
             Event::Stopped(at) => Some(at.session),
             Event::BreakpointBound(at) => Some(at.session),
             Event::TracepointHit(hit) => Some(hit.session),
-            Event::SessionStarted { session, .. }
+            Event::Evaluated(it) => Some(it.session),
+            Event::ControlChanged { session, .. }
+            | Event::SessionStarted { session, .. }
             | Event::Resumed { session, .. }
             | Event::SessionEnded { session, .. }
             | Event::ProcessStarted { session, .. }
@@ -303,8 +329,10 @@ impl Event {
             | Event::Stopped(_)
             | Event::Resumed { .. }
             | Event::SessionEnded { .. }
+            | Event::ControlChanged { .. }
             | Event::ExternalServer { .. } => &[Topic::Status, Topic::Timeline],
             Event::Note { .. }
+            | Event::Evaluated(_)
             | Event::ProcessStarted { .. }
             | Event::ProcessEnded { .. }
             | Event::ThreadStarted { .. }
@@ -347,10 +375,9 @@ impl Event {
             Event::Resumed { session, by: None, .. } => session.to_string(),
             Event::Resumed { session, by: Some(by), .. } => format!("{session}, by {by}"),
             Event::SessionEnded { session, exit, .. } => format!("{session} {exit}"),
-            Event::ProcessStarted { session, process, pid } => {
-                let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
-                format!("{session} process {process}{pid}")
-            }
+            Event::ControlChanged { session, to, by } => control_line(*session, to, by),
+            Event::Evaluated(it) => it.line(),
+            Event::ProcessStarted { session, process, pid } => begun_line(*session, *process, *pid),
             Event::ProcessEnded { session, process, reason } => {
                 format!("{session} process {process}: {reason}")
             }
@@ -438,9 +465,32 @@ impl Event {
             Event::BreakpointBound(at) => at.file.len(),
             Event::TracepointHit(hit) => hit.weight(),
             Event::Resumed { by, .. } => by.as_ref().map_or(0, Actor::weight),
+            Event::ControlChanged { by, .. } => by.weight(),
+            Event::Evaluated(it) => {
+                it.expression.len() + it.result.len() + it.by.weight() + size_of::<Evaluation>()
+            }
             Event::ProcessStarted { .. } | Event::ThreadEnded { .. } => 0,
         };
         size_of::<Event>() + text
+    }
+}
+
+fn control_line(session: SessionId, to: &str, by: &Actor) -> String {
+    match to {
+        "person" => format!("{session}: a person is in control"),
+        _ => format!("{session}: handed back to agents, by {by}"),
+    }
+}
+
+fn begun_line(session: SessionId, process: u32, pid: Option<u32>) -> String {
+    let pid = pid.map(|pid| format!(", pid {pid}")).unwrap_or_default();
+    format!("{session} process {process}{pid}")
+}
+
+impl Evaluation {
+    fn line(&self) -> String {
+        let Evaluation { session, expression, result, by, .. } = self;
+        format!("{session} `{expression}` is {result}, by {by}")
     }
 }
 

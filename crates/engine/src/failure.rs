@@ -21,6 +21,7 @@ pub enum Code {
     EvaluateFailed,
     AdapterFailed,
     StoreFailed,
+    HumanInControl,
     Busy,
     Timeout,
     Cancelled,
@@ -57,6 +58,7 @@ impl Code {
         Code::EvaluateFailed,
         Code::AdapterFailed,
         Code::StoreFailed,
+        Code::HumanInControl,
         Code::Busy,
         Code::Timeout,
         Code::Cancelled,
@@ -78,6 +80,7 @@ impl Code {
             Code::EvaluateFailed => "E_EVALUATE_FAILED",
             Code::AdapterFailed => "E_ADAPTER_FAILED",
             Code::StoreFailed => "E_STORE_FAILED",
+            Code::HumanInControl => "E_HUMAN_IN_CONTROL",
             Code::Busy => "E_BUSY",
             Code::Timeout => "E_TIMEOUT",
             Code::Cancelled => "E_CANCELLED",
@@ -101,6 +104,7 @@ impl Code {
             Code::EvaluateFailed => "the expression raised, or does not parse",
             Code::AdapterFailed => "the language's debugger refused or did not answer",
             Code::StoreFailed => "the database refused or did not answer; programs go on",
+            Code::HumanInControl => "a person steers the program now; reading it still works",
             Code::Busy => "too many calls of this client are under way",
             Code::Timeout => "the work was not done by the deadline",
             Code::Cancelled => "the client cancelled the call",
@@ -121,9 +125,11 @@ impl Code {
             | Code::Busy => Blame::Caller,
             Code::LaunchFailed | Code::AttachFailed | Code::EvaluateFailed => Blame::Program,
             Code::AdapterFailed => Blame::Adapter,
-            Code::Timeout | Code::Cancelled | Code::ShuttingDown | Code::StoreFailed => {
-                Blame::Circumstance
-            }
+            Code::HumanInControl
+            | Code::Timeout
+            | Code::Cancelled
+            | Code::ShuttingDown
+            | Code::StoreFailed => Blame::Circumstance,
             Code::Internal => Blame::Ours,
         }
     }

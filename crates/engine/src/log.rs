@@ -158,6 +158,11 @@ impl Log {
         *self.head.borrow()
     }
 
+    /// The same, to be waited for: readers that look at what is true now, not at each record.
+    pub fn watch(&self) -> watch::Receiver<Seq> {
+        self.head.subscribe()
+    }
+
     /// The oldest number that is kept; the next one when nothing is.
     pub fn first(&self) -> Seq {
         self.ring().first()

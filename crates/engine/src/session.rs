@@ -6,6 +6,7 @@
 
 mod actor;
 mod beside;
+mod control;
 mod input;
 mod output;
 mod points;
@@ -29,9 +30,10 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
-use self::{beside::Beside, target::Targets, teller::Teller, told::ToldStop};
+use self::{beside::Beside, control::Control, target::Targets, teller::Teller, told::ToldStop};
 pub use self::{
-    output::{Output, OutputText},
+    control::{Holder, Move},
+    output::{Output, OutputTail, OutputText},
     state::{CommandRefusal, Stop},
     view::{PassCount, Process, Shown, ThreadRow, View},
 };
@@ -59,12 +61,14 @@ pub struct Session {
     /// What runs it; `None` for a program that we only attached to.
     pub runtime: Option<Runtime>,
     pub output: Arc<Output>,
+    pub began: jiff::Timestamp,
     view: watch::Receiver<Arc<View>>,
     commands: mpsc::Sender<Command>,
     targets: Targets,
     breakpoints: Arc<Breakpoints>,
     tell: Arc<Teller>,
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
+    control: Control,
     /// What callers began and do not wait for.
     beside: Beside,
     /// The last stop that was told, to say what changed.
@@ -138,12 +142,14 @@ impl Session {
             origin,
             runtime,
             output,
+            began: jiff::Timestamp::now(),
             view,
             commands,
             targets,
             breakpoints,
             tell,
             stdin: Arc::new(tokio::sync::Mutex::new(stdin)),
+            control: Control::default(),
             beside: Beside::default(),
             told: Mutex::default(),
             stops: Mutex::default(),

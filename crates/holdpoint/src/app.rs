@@ -22,6 +22,7 @@ use crate::{
     home,
     http::serving::{pages::Pages, users::TurnedAway},
     mcp::{Structured, notify::Written},
+    page::Desk,
 };
 
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) delivery: Delivery,
     pub(crate) written: Written,
     pub(crate) pages: Arc<Pages>,
+    /// What open pages have looked at.
+    pub(crate) desk: Desk,
     /// Users who tried to connect and may not.
     pub(crate) turned_away: Arc<TurnedAway>,
     /// The default deadline of a tool, when the command line sets another.
@@ -97,6 +100,7 @@ impl App {
             delivery: Delivery::default(),
             written: Written::default(),
             pages: Arc::default(),
+            desk: Desk::default(),
             turned_away: Arc::default(),
             tool_timeout,
             structured,

@@ -66,6 +66,13 @@ impl Key {
         &self.0
     }
 
+    /// The cookie of pages of servers at this port: another server of this home that takes its place knows it too.
+    pub(crate) fn of_pages(&self, port: u16) -> Option<String> {
+        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).ok()?;
+        mac.update(format!("holdpoint page\n{port}").as_bytes());
+        Some(hex(&mac.finalize().into_bytes()))
+    }
+
     /// What proves a server at this address; none for a number that is none.
     pub(crate) fn proof(&self, nonce: &str, address: SocketAddr) -> Option<String> {
         let is_number =

@@ -17,6 +17,7 @@ mod http;
 mod key;
 mod mcp;
 mod out;
+mod page;
 mod panics;
 mod resident;
 mod root;

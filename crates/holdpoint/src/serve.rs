@@ -99,6 +99,9 @@ fn gate(app: &App, settings: &Settings) -> anyhow::Result<Gate> {
     let key = Key::of_home().inspect_err(|error| {
         tracing::warn!(%error, "this home has no key: no client can be sure that this server is yours");
     });
+    if let Ok(key) = &key {
+        app.pages.are_of(key.clone());
+    }
     Ok(Gate::new(Rules {
         origins: settings.allow_origin.clone(),
         token: settings.token.clone(),

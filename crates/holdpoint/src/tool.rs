@@ -149,7 +149,7 @@ async fn enter(
     let gone = caller.gone.clone();
     let shape = caller.shape;
     let budget = if shape == Shape::Perhaps { common.budget.halved() } else { common.budget };
-    let mut call = Call::new(caller, budget, common.session);
+    let mut call = Call::new(caller, budget, common.session).saying(entry.name(), &arguments);
     call.asked_budget = common.asked_budget;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
@@ -181,6 +181,23 @@ async fn enter(
         () = tokio::time::sleep(deadline) => Err(timed_out(entry.name(), deadline)),
         () = alive => Err(Failure::internal("the progress reporter ended")),
     }
+}
+
+/// The work of one of our tools for a person at the page: the same parameters, preconditions and calls of the engine.
+pub(crate) async fn for_person(
+    app: App,
+    name: &str,
+    session: Option<String>,
+    arguments: JsonObject,
+) -> Result<Reply, Failure> {
+    let Some(entry) = crate::tools::TOOLS.iter().find(|it| it.name() == name) else {
+        return Err(Failure::internal(format!("no tool `{name}`")));
+    };
+    let secrets = app.clone();
+    let call = Call::of_person(app, session).saying(name, &arguments);
+    let done = panics::caught(entry.run(call, arguments)).await;
+    let done = done.unwrap_or_else(|_panic| Err(panicked(name)));
+    answer::without_secrets(secrets.engine.secrets(), done)
 }
 
 /// Runs it, when it is its turn.

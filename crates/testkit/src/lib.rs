@@ -12,6 +12,7 @@
 )]
 
 pub mod adapter;
+pub mod browser;
 pub mod calls;
 pub mod debug;
 pub mod http;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::{Site, Step, show};
-use crate::install::packages;
+use crate::install::{chromium, packages};
 use crate::summary::{Counts, Outcome};
 
 pub(super) const RUST: Step =
@@ -23,10 +23,15 @@ fn rust(site: &Site) -> Result<Outcome> {
     if let Err(error) = packages(site.workspace) {
         eprintln!("error: {error:#}");
     }
+    let browser =
+        chromium(site.workspace, "the page").inspect_err(|error| eprintln!("error: {error:#}"));
     let mut runs = Vec::new();
     for which in TESTED {
         let mut command = site.workspace.cargo(["test", "--no-fail-fast"]);
         command.env("RUST_TEST_THREADS", threads().to_string());
+        if let Ok(browser) = &browser {
+            command.env("HOLDPOINT_CHROMIUM", browser);
+        }
         let finished = show(command.args(*which), LIMIT)?;
         let totals = totals(&finished.stdout);
         runs.push(Outcome::of_tests(&finished, totals, &format!("cargo test {}", which.join(" "))));

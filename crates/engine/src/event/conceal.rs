@@ -18,6 +18,10 @@ impl Event {
             | Event::ExternalServer { detail: text, .. }
             | Event::ExternalLog { text, .. } => clean(secrets, text),
             Event::TracepointHit(hit) => hit.conceal(secrets),
+            Event::Evaluated(it) => {
+                it.result = secrets.named(&it.expression, &it.result).into_owned();
+                clean(secrets, &mut it.expression);
+            }
             _ => {}
         }
     }

@@ -12,6 +12,8 @@ pub enum EventKind {
     Stopped,
     Resumed,
     SessionEnded,
+    ControlChanged,
+    Evaluated,
     ProcessStarted,
     ProcessEnded,
     ThreadStarted,
@@ -56,6 +58,8 @@ impl EventKind {
         EventKind::Stopped,
         EventKind::Resumed,
         EventKind::SessionEnded,
+        EventKind::ControlChanged,
+        EventKind::Evaluated,
         EventKind::ProcessStarted,
         EventKind::ProcessEnded,
         EventKind::ThreadStarted,
@@ -97,6 +101,8 @@ impl EventKind {
             EventKind::Stopped => "stopped",
             EventKind::Resumed => "resumed",
             EventKind::SessionEnded => "session_ended",
+            EventKind::ControlChanged => "control_changed",
+            EventKind::Evaluated => "evaluated",
             EventKind::ProcessStarted => "process_started",
             EventKind::ProcessEnded => "process_ended",
             EventKind::ThreadStarted => "thread_started",
@@ -130,7 +136,7 @@ mod tests {
     use super::*;
     use crate::{
         actor::Actor,
-        event::{BoundAt, Event, StoppedAt, TraceHit},
+        event::{BoundAt, Evaluation, Event, StoppedAt, TraceHit},
         ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
         nouns::{Status, Stream},
     };
@@ -157,7 +163,7 @@ mod tests {
         }
     }
 
-    fn sessions() -> [Event; 12] {
+    fn sessions() -> [Event; 14] {
         let (session, thread, breakpoint) = (SESSION, thread(), BreakpointId(1));
         let bound =
             BoundAt { session, breakpoint, file: "f".into(), line: 1, column: None, moved: false };
@@ -179,6 +185,15 @@ mod tests {
             Event::Stopped(stopped()),
             Event::Resumed { session, was: Status::Stopped, by: Some(Actor::Person) },
             Event::SessionEnded { session, exit: "exit code 0".into(), was: Status::Running },
+            Event::ControlChanged { session, to: "person", by: Actor::Person },
+            Event::Evaluated(Box::new(Evaluation {
+                session,
+                expression: "1 + 1".into(),
+                result: "2".into(),
+                kind: None,
+                failed: false,
+                by: Actor::Person,
+            })),
             Event::ProcessStarted { session, process: 1, pid: None },
             Event::ProcessEnded { session, process: 1, reason: "r".into() },
             Event::ThreadStarted { session, thread, name: None },

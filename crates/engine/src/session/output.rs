@@ -49,6 +49,14 @@ pub struct OutputText {
     pub cursor: u64,
 }
 
+/// The end of what was written.
+#[derive(Debug, PartialEq)]
+pub struct OutputTail {
+    pub pieces: Vec<(Stream, String)>,
+    /// Bytes before it.
+    pub left_out: u64,
+}
+
 impl Default for Output {
     fn default() -> Self {
         Output { kept: Mutex::default(), written: watch::Sender::new(0) }
@@ -85,6 +93,31 @@ impl Output {
             lost: first.saturating_sub(since),
             cursor: kept.end,
         }
+    }
+
+    /// The last bytes of all streams in their order, neighbours of one stream as one piece.
+    pub fn tail(&self, bytes: usize) -> OutputTail {
+        let kept = self.kept();
+        let mut left = bytes;
+        let mut pieces: Vec<(Stream, Vec<u8>)> = Vec::new();
+        for chunk in kept.chunks.iter().rev() {
+            let from = chunk.bytes.len().saturating_sub(left);
+            let part = chunk.bytes.get(from..).unwrap_or_default();
+            left -= part.len();
+            match pieces.last_mut().filter(|(stream, _)| *stream == chunk.stream) {
+                Some((_, later)) => later.splice(0..0, part.iter().copied()).for_each(drop),
+                None => pieces.push((chunk.stream, part.to_vec())),
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        let shown = (bytes - left) as u64;
+        let text = |(stream, bytes): (Stream, Vec<u8>)| {
+            (stream, String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let pieces = pieces.into_iter().rev().map(text).collect();
+        OutputTail { pieces, left_out: kept.end - shown }
     }
 
     /// What came since this was last asked, one piece per stream; from then on it counts as told.

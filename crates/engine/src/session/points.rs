@@ -103,6 +103,11 @@ impl Session {
         self.tell.never_hit()
     }
 
+    /// How often a breakpoint stopped the program here.
+    pub fn hits_of(&self, id: BreakpointId) -> u64 {
+        self.tell.hits_of(id)
+    }
+
     /// The tracepoints that are to report here, and how often each did.
     pub fn passes(&self) -> Vec<PassCount> {
         self.tell.passes()

@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{
-    Output,
+    Holder, Output,
     state::Stop,
     view::{PassCount, Process},
 };
@@ -22,7 +22,7 @@ use crate::{
     backend::{Binding, Passed, Reached, Stack, StopReason},
     breakpoints::{Breakpoint, Breakpoints},
     budget,
-    event::{Event, Hit, StoppedAt, TraceHit, Traced},
+    event::{Evaluation, Event, Hit, StoppedAt, TraceHit, Traced},
     ids::{BreakpointId, Seq, SessionId, TargetId, ThreadKey},
     limits,
     log::Log,
@@ -130,6 +130,25 @@ impl Teller {
             was,
         });
         (self.log.append(event), hits)
+    }
+
+    pub(super) fn hits_of(&self, id: BreakpointId) -> u64 {
+        self.told().hits.get(&Some(id)).copied().unwrap_or_default()
+    }
+
+    /// Somebody else steers.
+    pub(super) fn control(&self, holder: Holder) {
+        let to = match holder {
+            Holder::Agents => "agents",
+            Holder::Person => "person",
+        };
+        let (session, by) = (self.session, Actor::Person);
+        self.log.append(Event::ControlChanged { session, to, by });
+    }
+
+    /// An expression was evaluated where it stands.
+    pub(super) fn evaluated(&self, evaluation: Evaluation) {
+        self.log.append(Event::Evaluated(Box::new(evaluation)));
     }
 
     /// Somebody asks that it runs on.

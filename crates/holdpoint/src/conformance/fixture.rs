@@ -59,7 +59,7 @@ pub(super) fn content(blocks: Vec<ContentBlock>) -> CallToolResponse {
 }
 
 /// The request as it came, carried past the tool boundary.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Received(Option<Client>);
 
 #[derive(Clone)]

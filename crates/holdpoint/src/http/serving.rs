@@ -36,6 +36,7 @@ fn router(app: App, gate: &Gate, with_sse: bool) -> Router {
     transports
         .layer(RequestBodyLimitLayer::new(limits::BODY_BYTES_READ))
         // Endpoints bound their bodies where they read them: one about a call is never cut off.
+        .merge(crate::page::router(app.clone()))
         .merge(endpoints::router(app))
         .layer(cors)
 }

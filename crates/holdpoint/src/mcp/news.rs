@@ -36,9 +36,25 @@ pub(super) fn since(app: &App, from: Seq, reader: &str, answer: &str) -> Option<
             event => told.extend(other(app, event, answer)),
         }
     }
+    let held = held(&page.records);
     let of_sessions = sessions.values().filter_map(|record| program(app, &record.event, answer));
-    let all: Vec<String> = of_sessions.chain(told).collect();
+    let all: Vec<String> = held.into_iter().chain(of_sessions).chain(told).collect();
     line(&all, page.more, from, app.catalogue.tool("timeline_query").is_ok())
+}
+
+/// Who steers each program now, where that changed.
+fn held(records: &[Record]) -> Vec<String> {
+    let mut last: BTreeMap<SessionId, &str> = BTreeMap::new();
+    for record in records {
+        if let Event::ControlChanged { session, to, .. } = &*record.event {
+            last.insert(*session, to);
+        }
+    }
+    let told = last.iter().map(|(session, to)| match *to {
+        "person" => format!("a person took control of {session}"),
+        _ => format!("{session} is handed back to you"),
+    });
+    told.collect()
 }
 
 fn line(all: &[String], unseen: usize, from: Seq, has_timeline: bool) -> Option<String> {
@@ -62,6 +78,7 @@ fn matters(event: &Event, reader: &str) -> bool {
         Event::Note { by, .. } => by != reader,
         Event::Stopped(_)
         | Event::SessionEnded { .. }
+        | Event::ControlChanged { .. }
         | Event::BreakpointUnbound { .. }
         | Event::CallPaused { .. }
         | Event::CallsDropped { .. }
@@ -72,6 +89,7 @@ fn matters(event: &Event, reader: &str) -> bool {
         | Event::ClientLeft { .. }
         | Event::SessionStarted { .. }
         | Event::Resumed { .. }
+        | Event::Evaluated(_)
         | Event::ProcessStarted { .. }
         | Event::ProcessEnded { .. }
         | Event::ThreadStarted { .. }

@@ -7,7 +7,7 @@ use std::{
 
 use holdpoint_engine::{
     actor::Actor,
-    budget::Budget,
+    budget::{self, Budget},
     failure::{Code, Failure},
     ids::ClientId,
     limits,
@@ -50,7 +50,8 @@ pub(crate) struct Caller {
 pub(crate) struct Call {
     pub(crate) app: App,
     pub(crate) by: String,
-    client: Option<ClientId>,
+    /// For the events of what the call changes.
+    actor: Actor,
     pub(crate) budget: Budget,
     /// What the client gets beside the text.
     pub(crate) shape: Shape,
@@ -62,6 +63,8 @@ pub(crate) struct Call {
     turns: Arc<Semaphore>,
     progress: Option<(Peer<RoleServer>, ProgressToken)>,
     doing: Doing,
+    /// The tool and what it was asked, for whoever watches.
+    pub(crate) said: String,
     #[cfg(feature = "conformance")]
     pub(crate) received: crate::conformance::Received,
 }
@@ -74,8 +77,8 @@ impl Call {
     pub(crate) fn new(caller: Caller, budget: Budget, session: Option<String>) -> Call {
         Call {
             app: caller.app,
+            actor: Actor::Client { id: caller.client, name: caller.by.clone() },
             by: caller.by,
-            client: caller.client,
             budget,
             shape: caller.shape,
             asked_budget: None,
@@ -84,14 +87,42 @@ impl Call {
             turns: caller.turns,
             progress: caller.progress,
             doing: Doing::default(),
+            said: String::new(),
             #[cfg(feature = "conformance")]
             received: caller.received,
         }
     }
 
+    /// One of a person at the page, who waits for no progress and reads no budget.
+    pub(super) fn of_person(app: App, session: Option<String>) -> Call {
+        Call {
+            app,
+            actor: Actor::Person,
+            by: Actor::Person.to_string(),
+            budget: Budget::default(),
+            shape: Shape::Asked,
+            asked_budget: None,
+            session,
+            cancel: CancellationToken::new(),
+            turns: Arc::new(Semaphore::new(limits::TURNS)),
+            progress: None,
+            doing: Doing::default(),
+            said: String::new(),
+            #[cfg(feature = "conformance")]
+            received: crate::conformance::Received::default(),
+        }
+    }
+
+    /// The same call, with the words it was made in.
+    pub(super) fn saying(self, tool: &str, arguments: &JsonObject) -> Call {
+        let arguments =
+            if arguments.is_empty() { String::new() } else { format!(" {}", json!(arguments)) };
+        Call { said: budget::cut(&format!("{tool}{arguments}"), limits::NAME_BYTES), ..self }
+    }
+
     /// Who calls, for the events of what the call changes.
     pub(crate) fn actor(&self) -> Actor {
-        Actor::Client { id: self.client, name: self.by.clone() }
+        self.actor.clone()
     }
 
     /// Says what the tool waits for; shown with the next sign of life.

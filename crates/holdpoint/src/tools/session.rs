@@ -41,6 +41,20 @@ impl StoppedSession {
     }
 }
 
+/// A session that is to be moved, by somebody who may: agents wait while a person is in control.
+pub(crate) struct Steered<S>(pub(crate) S);
+
+impl<S: Scope> Scope for Steered<S> {
+    const TAKES_SESSION: bool = S::TAKES_SESSION;
+
+    async fn enter(call: &Call) -> Result<Self, Failure> {
+        // Before it is looked whether it stands: who may not move it need not know.
+        let Chosen(session) = Chosen::enter(call).await?;
+        session.moves(&call.actor(), &call.said)?;
+        Ok(Steered(S::enter(call).await?))
+    }
+}
+
 /// Perhaps a session: what was named, and where to look.
 pub(crate) struct Named {
     pub(crate) app: App,

@@ -66,6 +66,7 @@ mod node_runners;
 mod notifications;
 mod notifications_edges;
 mod notifications_trace;
+mod page;
 mod probe_node;
 mod probe_python;
 mod probe_python_passes;

@@ -213,7 +213,11 @@ impl Gate {
     /// What a request should have shown.
     fn lacks(&self, caller: &OtherEnd, route: Route, preflight: bool, has: Has) -> Option<Refusal> {
         // Browsers ask before they show anything; the rest shows nothing that is anybody's.
-        let is_open = preflight || matches!(route, Route::Client | Route::Proof | Route::Entrance);
+        let is_open = preflight
+            || matches!(
+                route,
+                Route::Client | Route::Proof | Route::Entrance | Route::View | Route::Asset
+            );
         if is_open || has.token || has.cookie {
             return None;
         }
@@ -244,7 +248,7 @@ struct Has {
 fn may(asker: Asker, route: Route, headers: &HeaderMap, has: Has) -> Option<Refusal> {
     let is_link = || matches!(one(headers, &MODE), Sent::Once("navigate"));
     let is_for_all = is_for_loopback(route);
-    let is_page = matches!(route, Route::Entrance | Route::Index);
+    let is_page = matches!(route, Route::Entrance | Route::Index | Route::View | Route::Asset);
     match asker {
         Asker::Program | Asker::Allowed => None,
         Asker::Ours if has.cookie || has.token || is_for_all || is_page => None,

@@ -132,6 +132,8 @@ fn ours(record: &Record) -> Vec<Text> {
         | Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
         | Event::ClientLeft { .. }
+        | Event::ControlChanged { .. }
+        | Event::Evaluated(_)
         | Event::ProcessStarted { .. }
         | Event::ProcessEnded { .. }
         | Event::ThreadStarted { .. }
@@ -281,7 +283,7 @@ impl<'r> Location<'r> {
 fn level(event: &Event) -> Option<LoggingLevel> {
     match event {
         Event::ServerStopping { .. } => Some(LoggingLevel::Warning),
-        Event::Note { .. } => Some(LoggingLevel::Notice),
+        Event::Note { .. } | Event::ControlChanged { .. } => Some(LoggingLevel::Notice),
         Event::Stopped(_)
         | Event::SessionEnded { .. }
         | Event::TracepointHit(_)
@@ -294,6 +296,7 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         Event::ServerStarted { .. }
         | Event::ClientConnected { .. }
         | Event::ClientLeft { .. }
+        | Event::Evaluated(_)
         | Event::ProcessStarted { .. }
         | Event::ProcessEnded { .. }
         | Event::ThreadStarted { .. }

@@ -17,7 +17,7 @@ use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
     tools::{
         breakpoint::{bind, place::check_line},
-        session::StoppedSession,
+        session::{Steered, StoppedSession},
     },
 };
 
@@ -38,10 +38,14 @@ impl Tool for Continue {
         `debug_wait` waits longer.";
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Continue";
-    type Scope = StoppedSession;
+    type Scope = Steered<StoppedSession>;
     type Params = Params;
 
-    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(
+        Steered(at): Steered<StoppedSession>,
+        params: Params,
+        call: Call,
+    ) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let once = match params.to_line {
             Some(line) => Some(Once::set(&at, &call, line).await?),

@@ -46,7 +46,9 @@ impl Tool for Evaluate {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         call.doing(format!("evaluating {}", budget::cut(expression, 80)));
         let value = at.backend.evaluate(Some(&frame), expression, patience).await;
-        let value = at.of_this_stop(value)?;
+        let value = at.of_this_stop(value);
+        at.session.evaluated(expression, &value, call.actor());
+        let value = value?;
         let shown = call.app.engine.secrets().named(expression, &value.text);
         let cut = budget::cut(&shown, call.budget.bytes());
         let text = match &value.kind {

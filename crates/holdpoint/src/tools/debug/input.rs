@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Chosen,
+    tools::session::{Chosen, Steered},
 };
 
 pub(crate) struct Input;
@@ -26,10 +26,14 @@ impl Tool for Input {
     const ABOUT: &'static str = "Answer a program that asks: write text to its stdin.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "Input";
-    type Scope = Chosen;
+    type Scope = Steered<Chosen>;
     type Params = Params;
 
-    async fn run(Chosen(session): Chosen, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(
+        Steered(Chosen(session)): Steered<Chosen>,
+        params: Params,
+        _: Call,
+    ) -> Result<Reply, Failure> {
         session.input(&params.text, params.close).await?;
         let closed = if params.close { ", stdin closed" } else { "" };
         let text = format!("wrote {} bytes{closed}", params.text.len());

@@ -70,6 +70,7 @@ impl Tool for Launch {
         }
         call.doing(format!("starting {}", spec.title()));
         let session = sessions.launch(spec, call.follow()).await?;
+        session.moves(&call.actor(), Self::NAME)?;
         if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
             session.input(text, true).await?;
         }

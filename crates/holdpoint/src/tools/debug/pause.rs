@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::wait::{Until, patience};
 use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
-    tools::session::Chosen,
+    tools::session::{Chosen, Steered},
 };
 
 pub(crate) struct Pause;
@@ -28,10 +28,14 @@ impl Tool for Pause {
     const ABOUT: &'static str = "It hangs: stop a running program where it is, and say where.";
     const EFFECT: Effect = Effect::Sets;
     const TITLE: &'static str = "Pause";
-    type Scope = Chosen;
+    type Scope = Steered<Chosen>;
     type Params = Params;
 
-    async fn run(Chosen(session): Chosen, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(
+        Steered(Chosen(session)): Steered<Chosen>,
+        params: Params,
+        call: Call,
+    ) -> Result<Reply, Failure> {
         let until = Until::new(patience(params.timeout_s, Self::TIMEOUT));
         let before = session.view().newest;
         let cursor = session.output.cursor();

@@ -47,6 +47,7 @@ impl Tool for Restart {
         let mut moved = None;
         let launch = match sessions.find(id.as_deref()) {
             Ok(old) => {
+                old.moves(&call.actor(), &call.said)?;
                 let launch = old.launch().cloned().ok_or_else(|| not_ours(&old))?;
                 moved = follow_edits(&app, &old).await;
                 old.stop().await;
@@ -61,6 +62,7 @@ impl Tool for Restart {
         let launch = launch.again(params.env).map_err(|names| withheld(&names))?;
         call.doing(format!("starting {} again", launch.title()));
         let session = sessions.launch(launch, call.follow()).await?;
+        session.moves(&call.actor(), Self::NAME)?;
         if let Some(text) = session.launch().and_then(|it| it.stdin.as_ref()) {
             session.input(text, true).await?;
         }

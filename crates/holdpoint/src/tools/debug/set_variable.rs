@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::StoppedSession,
+    tools::session::{Steered, StoppedSession},
 };
 
 pub(crate) struct SetVariable;
@@ -32,10 +32,14 @@ impl Tool for SetVariable {
     const ABOUT: &'static str = "Try a fix in place: give a local variable another value.";
     const EFFECT: Effect = Effect::Runs;
     const TITLE: &'static str = "Set variable";
-    type Scope = StoppedSession;
+    type Scope = Steered<StoppedSession>;
     type Params = Params;
 
-    async fn run(at: StoppedSession, params: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(
+        Steered(at): Steered<StoppedSession>,
+        params: Params,
+        _: Call,
+    ) -> Result<Reply, Failure> {
         let frame = super::evaluate::frame(&at, params.frame).await?;
         let locals = inspect::locals(&at.backend, &frame).await?;
         if !locals.iter().any(|it| it.name == params.name) {

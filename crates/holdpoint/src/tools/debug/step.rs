@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::wait::{UNANSWERED, Until, patience};
 use crate::{
     tool::{Call, Effect, Family, Reply, Tool},
-    tools::session::StoppedSession,
+    tools::session::{Steered, StoppedSession},
 };
 
 pub(crate) struct Step;
@@ -43,10 +43,14 @@ impl Tool for Step {
     const EFFECT: Effect = Effect::Writes;
     const TITLE: &'static str = "Step";
     const RARE: &'static [&'static str] = &["count"];
-    type Scope = StoppedSession;
+    type Scope = Steered<StoppedSession>;
     type Params = Params;
 
-    async fn run(at: StoppedSession, params: Params, call: Call) -> Result<Reply, Failure> {
+    async fn run(
+        Steered(at): Steered<StoppedSession>,
+        params: Params,
+        call: Call,
+    ) -> Result<Reply, Failure> {
         let patience = patience(params.timeout_s, Self::TIMEOUT);
         let session = &at.session;
         let cursor = session.output.cursor();

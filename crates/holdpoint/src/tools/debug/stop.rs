@@ -8,7 +8,7 @@ use serde_json::json;
 use super::report::exit_json;
 use crate::{
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::session::Chosen,
+    tools::session::{Chosen, Steered},
 };
 
 pub(crate) struct Stop;
@@ -22,10 +22,14 @@ impl Tool for Stop {
     const ABOUT: &'static str = "End the program; an attached one is let go. Breakpoints stay.";
     const EFFECT: Effect = Effect::Destroys;
     const TITLE: &'static str = "Stop";
-    type Scope = Chosen;
+    type Scope = Steered<Chosen>;
     type Params = Params;
 
-    async fn run(Chosen(session): Chosen, _: Params, _: Call) -> Result<Reply, Failure> {
+    async fn run(
+        Steered(Chosen(session)): Steered<Chosen>,
+        _: Params,
+        _: Call,
+    ) -> Result<Reply, Failure> {
         let was_over = session.view().exit;
         let exit = session.stop().await;
         let text = match was_over {

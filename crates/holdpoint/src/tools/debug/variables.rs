@@ -187,7 +187,7 @@ async fn further(
 }
 
 /// What a debugger adds to the parts of a value.
-fn is_extra(part: &Variable) -> bool {
+pub(crate) fn is_extra(part: &Variable) -> bool {
     inspect::is_noise(part) || adapter::all().iter().any(|it| it.listing().adds(&part.name))
 }
 

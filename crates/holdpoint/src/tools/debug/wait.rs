@@ -9,7 +9,7 @@ use holdpoint_engine::{
     failure::Failure,
     ids::{Epoch, Seq},
     limits,
-    session::{Session, Shown, Status},
+    session::{Holder, Session, Shown, Status, View},
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,6 +51,9 @@ impl Tool for Wait {
             params.since.is_some_and(|since| shown.seq <= Seq(since))
                 || params.after_epoch.is_some_and(|epoch| shown.stop.epoch == Epoch(epoch))
         };
+        if session.holder() == Holder::Person {
+            return while_held(&session, &view, &until, &call).await;
+        }
         if let Some(shown) = stands.filter(is_known) {
             return unmoved(&session, shown).await;
         }
@@ -60,6 +63,30 @@ impl Tool for Wait {
         let newest = Epoch(view.newest.0.saturating_sub(1));
         let after = params.after_epoch.map(Epoch).filter(|it| newest < *it).unwrap_or(newest);
         until.tell(&session, after, cursor).await
+    }
+}
+
+/// A person steers: what is waited for is the next stop, or that the program is handed back.
+async fn while_held(
+    session: &Session,
+    view: &View,
+    until: &Until,
+    call: &Call,
+) -> Result<Reply, Failure> {
+    let cursor = session.output.cursor();
+    call.doing(format!("waiting for a person, who is in control of {}", session.id));
+    tokio::select! {
+        told = until.tell(session, view.newest, cursor) => told,
+        () = session.handed_back() => {
+            let text = format!("{} is handed back to you: it {}", session.id, match session.view().status {
+                Status::Stopped => "stands; `debug_status` says where",
+                Status::Running | Status::Starting => "runs",
+                Status::Ended => "has ended",
+            });
+            let status = session.view().status;
+            let data = json!({ "session_id": session.id, "state": status, "handed_back": true });
+            Ok(Answer::new(text, &data)?.into())
+        }
     }
 }
 

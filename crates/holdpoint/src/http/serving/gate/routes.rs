@@ -2,6 +2,8 @@
 
 use axum::http::Method;
 
+use crate::page;
+
 /// What a request is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Route {
@@ -13,6 +15,10 @@ pub(super) enum Route {
     Entrance,
     /// Where a page of ours begins.
     Index,
+    /// A view of the page, which shows nothing without the cookie.
+    View,
+    /// What a page of ours is made of: public.
+    Asset,
     /// How a server proves itself, before anybody shows it anything.
     Proof,
     Health,
@@ -42,6 +48,10 @@ impl Route {
             "/open" if is_get => Route::Entrance,
             "/api/proof" if is_get => Route::Proof,
             "/healthz" if is_get => Route::Health,
+            path if is_get && page::asks(path).is_some() => match page::asks(path) {
+                Some(page::Asks::Asset) => Route::Asset,
+                _ => Route::View,
+            },
             path if CALL_BELOW.iter().any(|it| is_below(path, it)) => Route::Call,
             _ => Route::Other,
         }

@@ -106,10 +106,26 @@ ok  GET /api/debug-client.cjs | host: localhost:5174 | sec-fetch-site: cross-sit
 ok  GET / | host: localhost:5174 | sec-fetch-site: cross-site | sec-fetch-mode: navigate
 403 GET / | host: localhost:5174 | sec-fetch-site: cross-site | sec-fetch-mode: no-cors
 ok  GET /open | host: localhost:5174 | sec-fetch-site: same-origin
+# Views show nothing without the cookie; what is done to them, and their stream, is for those who have it.
+ok  GET /sessions/s1 | host: localhost:5174 | sec-fetch-site: cross-site | sec-fetch-mode: navigate
+403 GET /sessions/s1 | host: localhost:5174 | sec-fetch-site: cross-site | sec-fetch-mode: no-cors
+403 GET /sessions/s1 | host: localhost:5174 | sec-fetch-site: same-site | sec-fetch-mode: no-cors | cookie: COOKIE
+403 GET /sessions/s1 | host: localhost:5174 | origin: http://localhost:3000 | cookie: COOKIE
+ok  GET /page/page.css | host: localhost:5174 | sec-fetch-site: same-origin
+403 GET /page/page.css | host: localhost:5174 | sec-fetch-site: cross-site
+403 GET /page/live | host: localhost:5174 | sec-fetch-site: same-origin
+ok  GET /page/live | host: localhost:5174 | sec-fetch-site: same-origin | cookie: COOKIE
+403 POST /sessions/s1 | host: localhost:5174 | origin: http://localhost:5174
+ok  POST /sessions/s1 | host: localhost:5174 | origin: http://localhost:5174 | cookie: COOKIE
+403 POST /sessions/s1 | host: localhost:5174 | origin: http://localhost:3000 | cookie: COOKIE
+403 POST /sessions/s1 | host: localhost:5174 | origin: null | cookie: COOKIE
 
 # A token.
 401 token GET /api/events | host: localhost
 401 token GET / | host: localhost
+ok  token GET /sessions | host: localhost
+401 token GET /page/live | host: localhost
+401 token POST /sessions | host: localhost
 ok  token GET /healthz | host: localhost
 ok  token GET /api/events | host: localhost | authorization: Bearer TOKEN
 ok  token GET /api/events | host: box.example | authorization: Bearer TOKEN

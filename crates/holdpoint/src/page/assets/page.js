@@ -1,0 +1,334 @@
+// The page's only script. Everything is readable without it; it adds what is live.
+// It builds no HTML of its own: what it puts into the page are the server's parts, parsed once.
+
+const $ = (query, at = document) => at.querySelector(query);
+const $$ = (query, at = document) => [...at.querySelectorAll(query)];
+const root = document.documentElement;
+const body = document.body;
+
+// ── Colours: as the system, light, dark ──
+const THEMES = ["system", "light", "dark"];
+const kept = () => { try { return localStorage.getItem("theme") || "system"; } catch { return "system"; } };
+function paint(theme) {
+  if (theme === "system") delete root.dataset.theme; else root.dataset.theme = theme;
+  const say = { system: "Colours: as the system", light: "Colours: light", dark: "Colours: dark" }[theme];
+  for (const button of $$("[data-theme-next]")) button.setAttribute("aria-label", say);
+}
+paint(kept());
+function nextTheme() {
+  const next = THEMES[(THEMES.indexOf(kept()) + 1) % 3];
+  try { localStorage.setItem("theme", next); } catch { /* Private mode: for this page only. */ }
+  paint(next);
+}
+
+// ── Ages and clocks: one clock for all; the server's, as far as ours differs ──
+const behind = Number(body.dataset.now || Date.now()) - Date.now();
+const two = (n) => String(n).padStart(2, "0");
+function aged(since) {
+  const s = Math.max(0, Math.floor((Date.now() + behind - since) / 1000));
+  const [h, m] = [Math.floor(s / 3600), Math.floor(s / 60) % 60];
+  return h ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
+}
+function tick(at = document) {
+  for (const time of $$("time[data-since]", at)) {
+    const text = aged(Number(time.dataset.since));
+    if (time.textContent !== text) time.textContent = text;
+  }
+  for (const time of $$("time[data-at]:not([data-local])", at)) {
+    const when = new Date(Number(time.dataset.at));
+    time.dataset.local = "";
+    time.firstChild.data = `${two(when.getHours())}:${two(when.getMinutes())}:${two(when.getSeconds())}`;
+  }
+}
+tick();
+setInterval(tick, 1000);
+
+// ── Parts: what the stream brings is laid over what is there ──
+// A node that is the same stays, so focus, scrolling, selections and what is open stay too.
+const isBusy = (el) => {
+  const at = document.activeElement, sel = getSelection();
+  const types = at && at !== body && el.contains(at) && at.matches("input:not([type=radio], [type=checkbox]), textarea, select");
+  return types || (sel && !sel.isCollapsed && el.contains(sel.anchorNode));
+};
+const late = new Map();
+function keyOf(node) { return node.nodeType === 1 ? node.id || node.dataset.k || "" : ""; }
+function isAlike(old, now) {
+  return old.nodeType === now.nodeType && old.nodeName === now.nodeName && keyOf(old) === keyOf(now);
+}
+function lay(old, now) {
+  if (old.isEqualNode(now)) return;
+  if (old.nodeType !== 1) { if (old.data !== now.data) old.data = now.data; return; }
+  // Ages and clocks are ours to write.
+  if (old.matches("time[data-since], time[data-at]") && old.dataset.since === now.dataset.since && old.dataset.at === now.dataset.at) return;
+  attributes(old, now);
+  children(old, now);
+}
+function attributes(old, now) {
+  const isDetails = old.nodeName === "DETAILS";
+  for (const { name } of [...old.attributes]) {
+    // What a person opened stays open; what a press started is ended by its answer.
+    if (!now.hasAttribute(name) && !(isDetails && name === "open") && name !== "aria-busy") old.removeAttribute(name);
+  }
+  for (const { name, value } of now.attributes) {
+    if (isDetails && name === "open") continue;
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+  if (old.nodeName === "INPUT" && old !== document.activeElement) old.checked = now.hasAttribute("checked");
+}
+function children(old, now) {
+  const keyed = new Map();
+  for (const child of old.children) { const key = keyOf(child); if (key) keyed.set(key, child); }
+  // What was fetched into an opened tree is not the server's to take away at once.
+  let at = old.firstChild;
+  for (const next of [...now.childNodes]) {
+    const key = keyOf(next);
+    let same = key ? keyed.get(key) : null;
+    if (same && !isAlike(same, next)) same = null;
+    if (!key && at && !keyOf(at) && isAlike(at, next)) same = at;
+    if (!same) {
+      const fresh = document.importNode(next, true);
+      old.insertBefore(fresh, at);
+      if (fresh.nodeType === 1 && old.hasAttribute("data-tells")) tell(fresh);
+      continue;
+    }
+    if (same !== at) old.insertBefore(same, at); else at = at.nextSibling;
+    lay(same, next);
+  }
+  while (at) { const gone = at; at = at.nextSibling; if (!(gone.nodeType === 1 && gone.hasAttribute("data-fetched"))) gone.remove(); }
+}
+function tell(el) { el.classList.remove("told"); void el.offsetWidth; el.classList.add("told"); }
+function parsed(html) {
+  const form = document.createElement("template");
+  form.innerHTML = html;
+  return form.content;
+}
+function swap(id, html) {
+  const el = document.getElementById(id);
+  if (!el) return;
+  if (isBusy(el) && !el.hasAttribute("data-lays")) { late.set(id, html); return; }
+  late.delete(id);
+  const atEnd = el.matches("[data-end]") && el.scrollHeight - el.scrollTop - el.clientHeight < 40;
+  const holder = el.cloneNode(false);
+  holder.append(parsed(html));
+  children(el, holder);
+  if (atEnd) el.scrollTop = el.scrollHeight;
+  tick(el);
+}
+// Rows of a list, each by its id.
+function patch(rows) {
+  for (const [id, html] of rows) {
+    const el = document.getElementById(id), now = parsed(html).firstElementChild;
+    if (el && now) lay(el, now);
+  }
+}
+// Brought up to date when left.
+function catchUp() { for (const [id, html] of [...late]) swap(id, html); }
+document.addEventListener("focusout", () => setTimeout(catchUp, 50));
+document.addEventListener("selectionchange", () => { if (late.size && getSelection().isCollapsed) catchUp(); });
+
+// ── The current line: in the middle, only when it left the window ──
+let here = null;
+function follow() {
+  const box = $("#source"), line = box && $(".here, .frame", box);
+  if (!line || line.id === here) return;
+  const top = line.offsetTop - box.offsetTop, first = here === null;
+  here = line.id;
+  const isSeen = top >= box.scrollTop && top + line.offsetHeight <= box.scrollTop + box.clientHeight;
+  if (first || !isSeen) box.scrollTop = top - box.clientHeight / 2;
+}
+function ends() { for (const box of $$("[data-end]")) box.scrollTop = box.scrollHeight; }
+follow();
+ends();
+
+// ── The stream ──
+const has = new Map((body.dataset.has || "").split(" ").filter(Boolean).map((it) => {
+  const colon = it.lastIndexOf(":");
+  return [it.slice(0, colon), it.slice(colon + 1)];
+}));
+let source = null, retry = 0, heard = Date.now();
+function live(state, word) {
+  const el = $("#live");
+  if (!el) return;
+  el.dataset.state = state;
+  $("#live-word").textContent = word;
+}
+function lost() {
+  source.close();
+  live("lost", "Not connected");
+  body.dataset.lost = "";
+  const bar = $("#lost"), when = new Date(heard);
+  bar.hidden = false;
+  const main = $("#main");
+  if (bar.parentElement !== main) main.insertBefore(bar, $(".bar", main)?.nextSibling ?? main.firstChild);
+  $("#lost-at").textContent = `${two(when.getHours())}:${two(when.getMinutes())}:${two(when.getSeconds())}`;
+  const wait = Math.min(3, 0.5 * 2 ** retry++);
+  $("#lost-again").textContent = `again in ${Math.ceil(wait)} s`;
+  setTimeout(connect, wait * 1000);
+}
+function back() {
+  retry = 0;
+  delete body.dataset.lost;
+  $("#lost").hidden = true;
+  live("live", "Live");
+}
+function connect() {
+  // A browser opens few connections to one place: pages that nobody sees leave theirs to others.
+  if (document.hidden || source?.readyState === 1) return;
+  const query = new URLSearchParams({ at: body.dataset.at, has: [...has].map(([id, mark]) => `${id}:${mark}`).join(" ") });
+  source = new EventSource(`/page/live?${query}`);
+  source.addEventListener("parts", (event) => { heard = Date.now(); back(); take(JSON.parse(event.data)); });
+  source.onerror = lost;
+}
+function take({ seq, title, parts }) {
+  $("#live-seq").textContent = seq.toLocaleString("en-GB");
+  document.title = `${title} · Holdpoint`;
+  for (const [id, mark, html, rows] of parts) {
+    if (id === "main") { const bar = $("#lost"); body.append(bar); swap("main", html); ends(); continue; }
+    has.set(id, mark);
+    if (rows) patch(rows); else if (html !== null) swap(id, html);
+  }
+  for (const button of $$("[aria-busy]")) button.removeAttribute("aria-busy");
+  follow();
+}
+if (body.dataset.at) connect();
+document.addEventListener("visibilitychange", () => {
+  if (!body.dataset.at) return;
+  if (document.hidden) source?.close(); else connect();
+});
+// A page that is put away and taken out again must not go on with what it had.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+addEventListener("pagehide", () => source?.close());
+
+// ── Acting: a press says "asked for"; only the stream says that it happened ──
+const SLOW = 300;
+function say(text, hint, code) {
+  const box = $("#said");
+  const form = document.importNode($("#failure-form").content, true);
+  $("b", form).textContent = text;
+  $("span", form).textContent = hint || "";
+  $("code", form).textContent = code || "";
+  if (!code) $(".failure", form).classList.add("calm");
+  box.replaceChildren(form);
+}
+async function send(form, button) {
+  const fields = new URLSearchParams(new FormData(form, button));
+  const pressed = button ?? form;
+  pressed.setAttribute("aria-busy", "true");
+  const slow = setTimeout(() => say("Asked for; there is no answer yet."), SLOW + 1200);
+  try {
+    // An action stands before the query of the address that it is done at.
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: fields, headers: { Accept: "application/json" } });
+    const told = await answer.json();
+    if (told.error) say(told.error.message, told.error.hint, told.error.code);
+    else if (told.said) say(told.said);
+    else $("#said").replaceChildren();
+    if (told.to) location.href = told.to;
+    for (const field of $$("[data-once]", form)) if (!told.error) field.value = "";
+  } catch {
+    say("The server did not answer.", "What was asked for may not have been done.");
+  } finally {
+    clearTimeout(slow);
+    pressed.removeAttribute("aria-busy");
+  }
+}
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  event.preventDefault();
+  if ("lost" in body.dataset) return say("The server does not answer.", "Nothing was sent.");
+  send(form, event.submitter);
+});
+// Radios and check boxes that act by themselves.
+document.addEventListener("change", (event) => {
+  if (event.target.matches("[data-acts]")) event.target.form.requestSubmit();
+});
+
+// ── A tree whose inside is fetched when it is opened ──
+document.addEventListener("toggle", async (event) => {
+  const it = event.target;
+  if (!it.open || !it.dataset?.inside || it.dataset.opened) return;
+  it.dataset.opened = "1";
+  try {
+    const answer = await fetch(it.dataset.inside, { headers: { Accept: "text/html" } });
+    const inside = parsed(await answer.text());
+    for (const child of [...inside.children]) { child.dataset.fetched = ""; it.append(child); }
+  } catch { delete it.dataset.opened; }
+}, true);
+
+// ── One click ──
+document.addEventListener("click", async (event) => {
+  const on = (query) => event.target.closest(query);
+  if (on("[data-theme-next]")) return nextTheme();
+  if (on("[data-keys]")) return $("#keys").showModal();
+  const copy = on("[data-copy]");
+  if (copy) return copied(copy);
+  const reveal = on("[data-reveal]");
+  if (reveal) return revealed(reveal);
+});
+async function copied(button) {
+  const text = button.parentElement.querySelector("pre");
+  try { await navigator.clipboard.writeText(text.textContent); } catch {
+    getSelection().selectAllChildren(text);
+    return;
+  }
+  const use = $("use", button), was = use.getAttribute("href");
+  use.setAttribute("href", "#i-check");
+  button.setAttribute("aria-label", "Copied");
+  setTimeout(() => { use.setAttribute("href", was); button.setAttribute("aria-label", "Copy"); }, 1400);
+}
+// A secret is shown to the person who asks for it, here and nowhere else.
+async function revealed(button) {
+  const answer = await fetch(button.dataset.reveal, { headers: { Accept: "text/html" } });
+  if (!answer.ok) return say("It cannot be shown any more.", "The program went on.");
+  const shown = document.createElement("span");
+  shown.className = "val revealed";
+  shown.append(parsed(await answer.text()));
+  button.replaceWith(shown);
+}
+
+// ── Keys ──
+let g = 0, at = null;
+document.addEventListener("focusin", (event) => {
+  const line = event.target.closest("#source li[data-line]"), field = $("[data-to-line]");
+  if (!line) return;
+  at = line;
+  if (field) field.value = line.dataset.line;
+});
+const focused = () => at?.isConnected ? at : $("#source .here, #source .frame");
+function press(button) { if (button && !button.disabled) button.click(); }
+document.addEventListener("keydown", (event) => {
+  const { key } = event;
+  const typing = event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select");
+  if (key === "Escape" && typing) return typing.blur();
+  const fn = /^F\d+$/.test(key) && $(`[data-key="${(event.shiftKey ? "Shift " : "") + key}"]`);
+  if (fn) { event.preventDefault(); return press(fn); }
+  if (typing || event.metaKey || event.ctrlKey || event.altKey) return;
+  const field = { "/": "[data-find]", "`": "[data-console]" }[key];
+  if (field) { const to = $(field); if (to) { event.preventDefault(); to.focus(); } return; }
+  if (Date.now() - g < 900) {
+    g = 0;
+    const to = $(`[data-go="${CSS.escape(key)}"]`);
+    if (to) { event.preventDefault(); location.href = to.href; }
+    return;
+  }
+  if (key === "?") return $("#keys").showModal();
+  if (key === "g") { g = Date.now(); return; }
+  if (key === "h") return $("#holds a")?.click();
+  if (key === "o") return $("[name=control]:not(:checked)")?.click();
+  if (key === "b") return press(focused()?.querySelector(".g"));
+  if (key === "B") { const line = focused(); if (line) trace(line); return; }
+  if (key === "j" || key === "k") row(key === "j" ? 1 : -1);
+});
+function row(step) {
+  const all = $$("a.row"), now = all.indexOf(document.activeElement);
+  const top = ($(".vbox") || body).getBoundingClientRect().top + 30;
+  const next = now < 0 ? all.find((it) => it.getBoundingClientRect().top >= Math.max(top, 0)) : all[now + step];
+  next?.focus();
+}
+function trace(line) {
+  const field = $("[data-trace-line]");
+  if (!field) return;
+  field.value = line.dataset.line ?? "";
+  field.closest("details")?.setAttribute("open", "");
+  $("[data-trace-message]")?.focus();
+}

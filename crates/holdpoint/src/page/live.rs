@@ -1,0 +1,153 @@
+//! `GET /page/live`: what became different of a view, as server-sent events.
+//!
+//! The page says where it is and which parts it has. Whenever something happened the view is rendered again, at most ten
+//! times a second, and the parts that became different are sent; so nothing is lost when a connection breaks, and
+//! nothing comes twice. A view that took another form is sent as a whole.
+
+use std::{collections::HashMap, convert::Infallible};
+
+use axum::{
+    extract::{Query, State},
+    http::StatusCode,
+    response::{
+        IntoResponse as _, Response, Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures::{Stream, stream};
+use holdpoint_engine::{ids::Seq, limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::{sync::watch, time::Instant};
+
+use super::{
+    address::PageAddress,
+    rail, router,
+    sheet::{self, Sheet},
+};
+use crate::app::App;
+
+#[derive(Deserialize)]
+pub(super) struct LiveQuery {
+    /// The view's address.
+    at: String,
+    /// What the page has: `id:mark` after `id:mark`.
+    #[serde(default)]
+    has: String,
+}
+
+pub(super) async fn stream(State(app): State<App>, Query(asked): Query<LiveQuery>) -> Response {
+    let Some(at) = PageAddress::read(&asked.at) else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    let pairs = asked.has.split(' ').filter_map(|it| it.rsplit_once(':'));
+    let has = pairs.map(|(id, mark)| (id.to_owned(), mark.to_owned())).collect();
+    let head = app.engine.log.watch();
+    let page = OpenPage { app, at, has, rows: HashMap::new(), head, told: None, settles: false };
+    let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
+    Sse::new(events(page)).keep_alive(keep_alive).into_response()
+}
+
+/// A page that is open in a browser.
+struct OpenPage {
+    app: App,
+    at: PageAddress,
+    /// By part: the mark of what the page shows.
+    has: HashMap<String, String>,
+    /// By part of many rows: the rows that it has.
+    rows: HashMap<String, Vec<(String, String)>>,
+    head: watch::Receiver<Seq>,
+    /// When it was last looked at.
+    told: Option<Instant>,
+    /// What was told may not have been all of it: who appends to the log shows it elsewhere in the next moment.
+    settles: bool,
+}
+
+fn events(page: OpenPage) -> impl Stream<Item = Result<Event, Infallible>> {
+    stream::unfold(page, |mut page| async move {
+        let told = page.next().await?;
+        let event = Event::default().event("parts").data(told.to_string());
+        Some((Ok(event), page))
+    })
+}
+
+impl OpenPage {
+    /// The next thing to say; none when the server stops.
+    async fn next(&mut self) -> Option<Value> {
+        let is_first = self.told.is_none();
+        loop {
+            if !self.wait().await {
+                return None;
+            }
+            let seq = *self.head.borrow_and_update();
+            let mut sheet = router::sheet(&self.app, &self.at).await;
+            rail::markup(&self.app, &self.at, &mut sheet.parts);
+            self.told = Some(Instant::now());
+            let changed = self.changed(&sheet);
+            self.settles = !changed.is_empty();
+            if is_first || self.settles {
+                return Some(json!({ "seq": seq, "title": sheet.title, "parts": changed }));
+            }
+        }
+    }
+
+    /// Until there is something to look at, and it is not too early; false when the server stops.
+    async fn wait(&mut self) -> bool {
+        let Some(told) = self.told else { return true };
+        let shutdown = self.app.shutdown.clone();
+        let news = async {
+            while !self.settles {
+                match tokio::time::timeout(limits::KEEP_ALIVE_EVERY, self.head.changed()).await {
+                    // The log is the engine's: it lives as long as the server does.
+                    Ok(_) => break,
+                    // Somebody looks, so the server is needed.
+                    Err(_) => self.app.activity.touch(),
+                }
+            }
+            tokio::time::sleep_until(told + limits::PAGE_EVERY).await;
+        };
+        shutdown.run_until_cancelled(news).await.is_some()
+    }
+
+    /// What the page does not have, from now on taken as told.
+    fn changed(&mut self, sheet: &Sheet) -> Vec<Value> {
+        let is_same = self.has.get("shape").is_some_and(|it| it == sheet.shape);
+        let mut changed = Vec::new();
+        for part in sheet.parts.all() {
+            let is_known = self.has.get(&part.id) == Some(&part.mark);
+            let before = self.rows.remove(&part.id);
+            if !part.rows.is_empty() {
+                self.rows.insert(part.id.clone(), marked(&part.rows));
+            }
+            if is_known {
+                continue;
+            }
+            self.has.insert(part.id.clone(), part.mark.clone());
+            let is_sent = is_same || rail::is_its(&part.id);
+            changed.push(
+                match before.as_deref().and_then(|before| differing(before, &part.rows)) {
+                    Some(rows) if is_sent => json!([part.id, part.mark, null, rows]),
+                    _ => json!([part.id, part.mark, is_sent.then_some(&part.html)]),
+                },
+            );
+        }
+        if !is_same {
+            self.has.insert("shape".to_owned(), sheet.shape.to_owned());
+            changed.push(json!(["shape", sheet.shape, null]));
+            changed.push(json!(["main", "", sheet.main.0]));
+        }
+        changed
+    }
+}
+
+/// Each row's id with a mark of its text.
+fn marked(rows: &[(String, String)]) -> Vec<(String, String)> {
+    rows.iter().map(|(id, html)| (id.clone(), sheet::mark(html))).collect()
+}
+
+/// The rows that became different, where they are the same rows.
+fn differing(before: &[(String, String)], now: &[(String, String)]) -> Option<Vec<Value>> {
+    let is_same = before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.0 == b.0);
+    let rows = before.iter().zip(now).filter(|((_, mark), (_, html))| *mark != sheet::mark(html));
+    is_same.then(|| rows.map(|(_, (id, html))| json!([id, html])).collect())
+}
