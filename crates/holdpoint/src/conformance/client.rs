@@ -198,7 +198,7 @@ fn arguments(tool: &ExternalTool, state: &LinkState) -> JsonObject {
     for (name, property) in properties.unwrap_or_default() {
         if name == "schema" {
             let other = state.tools.values().find(|it| it.name != tool.name);
-            given.insert(name, other.map(ExternalTool::schema).unwrap_or_default());
+            given.insert(name, other.map(|it| it.schema()).unwrap_or_default());
         } else if required.contains(&json!(name)) {
             let value = match property.get("type").and_then(Value::as_str) {
                 Some("number" | "integer") => json!(if given.is_empty() { 5 } else { 3 }),

@@ -85,10 +85,7 @@ async fn full(app: &App) -> Sheet {
                 (points::panel(app, &mut parts))
             }
             section.panel.events aria-labelledby="ev-h" {
-                header {
-                    h2 #ev-h { "What happened" }
-                    div.end { a.btn.small.bare href="/timeline" { "Timeline" (icon("right")) } }
-                }
+                header { h2 #ev-h { "What happened" } }
                 ol.event-list #events data-tells { (parts.put("events", events(app))) }
             }
         }
@@ -127,20 +124,19 @@ fn paused(app: &App) -> Vec<Markup> {
     let all = app.engine.opened_callpoints().map(|it| it.paused()).unwrap_or_default();
     let waiting = all.iter().filter(|it| it.is_waiting);
     let card = waiting.map(|it| {
-        let to = format!("/calls/{}", it.id);
         html! {
             article.panel.hold-card id={ "hold-" (it.id) } {
                 header {
                     svg.i.hold-i.duo aria-hidden="true" { (pieces::using("paused")) }
                     div.grow {
-                        h3 { a href=(to) { code { (pieces::line(&it.seen.call.line())) } } }
+                        h3 { code { (pieces::line(&it.seen.call.line())) } }
                         p { "paused " (it.moment.reason()) }
                     }
                     span.meta.tab { (pieces::age(pieces::seconds_ms(it.paused_at))) }
                 }
                 footer {
-                    a.btn.small.main-act href=(to) { "Decide" }
-                    span.quiet { "Change its arguments, skip it, make it raise, or look inside." }
+                    span.quiet { "Decided by an agent's " code { "breakpoint_continue" } ", or over REST at "
+                        code { "/api/paused" } "." }
                 }
             }
         }

@@ -116,7 +116,7 @@ pub(super) fn held(app: &App) -> Vec<HeldThing> {
         .collect();
     let paused = app.engine.opened_callpoints().map(|it| it.paused()).unwrap_or_default();
     all.extend(paused.iter().filter(|it| it.is_waiting).map(|it| HeldThing {
-        to: format!("/calls/{}", it.id),
+        to: format!("/now#hold-{}", it.id),
         what: it.seen.call.name.clone(),
         who: "a call waits".to_owned(),
         since_ms: pieces::seconds_ms(it.paused_at),

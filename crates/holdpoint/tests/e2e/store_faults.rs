@@ -89,7 +89,7 @@ fn a_full_disk_is_told_and_what_waited_is_written_when_there_is_room() {
 
 #[test]
 fn calls_that_are_lost_are_counted_and_told() {
-    let mut rpc = small_disk(300);
+    let mut rpc = small_disk(900);
     let wire = Wire::new(rpc.process.port());
     // More than is kept back.
     calls(&wire, 0, 1_500);

@@ -103,10 +103,18 @@ fn collect(folder: &Path, literals: &mut Vec<(String, String)>) {
         // Where the checkout lies says nothing about a file in it.
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let name = path.strip_prefix(crates).unwrap().display().to_string();
-        let is_ours =
-            !["/demo", "/conformance", "tests", "/catalogue", "tools.rs", "setup", "docs.rs"]
-                .iter()
-                .any(|part| name.contains(part));
+        let is_ours = ![
+            "/demo",
+            "/conformance",
+            "/page",
+            "tests",
+            "/catalogue",
+            "tools.rs",
+            "setup",
+            "docs.rs",
+        ]
+        .iter()
+        .any(|part| name.contains(part));
         if path.is_dir() && is_ours {
             collect(&path, literals);
         } else if name.ends_with(".rs") && is_ours {

@@ -40,7 +40,7 @@ pub(super) fn sheet() -> Sheet {
                     (panel("Hold the calls of your own app", html! {
                         p { "No edit is needed in Python:" }
                         (pieces::copy_line("holdpoint run --watch 'shop.*' -- python app.py"))
-                        p.quiet { "JavaScript and other ways: " a href="/setup" { "Setup" } "." }
+                        p.quiet { "JavaScript loads " code { "/api/debug-client.js" } " from here." }
                     }))
                 }
             }
@@ -79,7 +79,7 @@ fn agents() -> Markup {
                         p.quiet { "Then " (agent.next_step) "." }
                     }
                 }
-                p.quiet { a href="/setup" { "Other agents, and what is written" } }
+                p.quiet { code { "holdpoint setup --help" } " names the other agents, and what is written." }
                 p.waiting { span.beat aria-hidden="true" {} "Waiting for an agent. It shows up here when it connects." }
             }
         }

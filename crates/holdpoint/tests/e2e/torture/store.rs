@@ -75,7 +75,7 @@ fn health(port: u16) -> Value {
 /// A disk that is full at a random size, and then is not.
 fn full(dice: &mut Dice) {
     let folder = home();
-    let script = format!("ulimit -S -f {}; exec \"$0\" \"$@\"", 200 + dice.below(1_500));
+    let script = format!("ulimit -S -f {}; exec \"$0\" \"$@\"", 800 + dice.below(1_500));
     let words = ["-c", &script, BIN, "serve", "--port", "0"];
     let mut server = Process::start_at("bash", &words, folder.path(), |_| {});
     let mut app = App::of(&mut server);

@@ -205,6 +205,10 @@ impl<'r, 'c> Walk<'r, 'c> {
         if self.model.now != Now::Running || !self.model.program.is_endless() {
             return Ok(());
         }
+        // It may have stood there before the last one was removed.
+        if self.model.points.is_empty() && !self.model.removed.is_empty() {
+            return self.settle(0.3);
+        }
         if self.model.points.is_empty() {
             let before = self.model.passes("0");
             let grows = within(MOVES, || self.model.passes("0") > before);
