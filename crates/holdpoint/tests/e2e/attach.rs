@@ -119,8 +119,11 @@ impl Target {
     fn goes_on(&mut self) {
         let before = self.count();
         let what = format!("more than {before} ticks of {}", self.source.display());
-        until(&what, || (self.count() > before + 3).then_some(()));
-        assert!(self.child.try_wait().unwrap().is_none(), "it is gone");
+        until(&what, || {
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "{what}: it is gone with {ended:?}");
+            (self.count() > before + 3).then_some(())
+        });
     }
 
     /// Ends it by itself.
