@@ -126,6 +126,15 @@ impl Target {
         });
     }
 
+    /// What a debugger that is gone left in a Python program has ended: until then it takes no other one.
+    fn is_alone(&self) {
+        let tasks = format!("/proc/{}/task", self.pid());
+        let is_python = self.source.extension().is_some_and(|it| it == "py");
+        let threads = || std::fs::read_dir(&tasks).unwrap().count();
+        let listens = self.out.with_extension("port").exists();
+        until("the debugger's threads", || (!is_python || listens || threads() == 1).then_some(()));
+    }
+
     /// Ends it by itself.
     fn end(&self) {
         File::create(self.out.with_extension("end")).unwrap();
@@ -228,6 +237,7 @@ fn outlives_the_server(language: Language, listening: bool) {
     debug.rpc.process.signal("KILL");
     debug.nothing_is_left();
     target.goes_on();
+    target.is_alone();
     // Another server takes it, and ends as it should.
     let mut debug = start();
     set(&mut debug, &target.source, target.line("write"));
