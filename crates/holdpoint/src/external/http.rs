@@ -201,7 +201,11 @@ async fn first_of(
     while let Some(event) = events.next().await {
         let has_data = |it: &Sse| it.data.as_ref().is_some_and(|data| !data.is_empty());
         match event {
-            Ok(event) if !has_data(&event) => before.push(Ok(event)),
+            // It says how to come back for the answer, which is the SDK's part.
+            Ok(event) if !has_data(&event) => {
+                before.push(Ok(event));
+                break;
+            }
             Ok(event) => match answer(event, asked).await {
                 Ok(answer) => return StreamableHttpPostResponse::Json(answer, session),
                 Err(event) => {
