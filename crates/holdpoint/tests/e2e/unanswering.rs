@@ -66,6 +66,7 @@ fn a_node_program_in_a_call_that_does_not_return_to_javascript() {
 const wait = new Int32Array(new SharedArrayBuffer(4));
 const x = 1; // BP: hold
 require('child_process').execSync('sleep 8');
+for (const back = Date.now(); Date.now() < back + 1000; );
 const y = 2;
 console.log(y, x, wait); // BP: after
 ";
