@@ -29,7 +29,7 @@ static THREAD: LazyLock<Option<SyncSender<Job>>> = LazyLock::new(|| {
 /// Whose turn it is; a job has it until it is done, even if nobody waits for it any more.
 static TURN: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(1)));
 
-/// Does `work` aside. None when it panicked.
+/// Does `work` aside, or here where the system gives no thread. None when it panicked.
 pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let turn = Arc::clone(&TURN).acquire_owned().await.ok()?;
     let (reply, answer) = oneshot::channel();
@@ -42,7 +42,10 @@ pub async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
             tracing::debug!("nobody waits any more for what was done aside");
         }
     };
-    THREAD.as_ref()?.send(Box::new(job)).ok()?;
+    match THREAD.as_ref() {
+        Some(thread) => thread.send(Box::new(job)).ok()?,
+        None => job(),
+    }
     answer.await.ok()
 }
 

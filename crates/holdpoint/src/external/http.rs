@@ -197,28 +197,15 @@ async fn first_of(
     asked: &ClientJsonRpcMessage,
     session: Option<String>,
 ) -> StreamableHttpPostResponse {
-    let mut before = Vec::new();
-    while let Some(event) = events.next().await {
-        let has_data = |it: &Sse| it.data.as_ref().is_some_and(|data| !data.is_empty());
-        match event {
-            // It says how to come back for the answer, which is the SDK's part.
-            Ok(event) if !has_data(&event) => {
-                before.push(Ok(event));
-                break;
-            }
-            Ok(event) => match answer(event, asked).await {
-                Ok(answer) => return StreamableHttpPostResponse::Json(answer, session),
-                Err(event) => {
-                    before.push(Ok(event));
-                    break;
-                }
-            },
-            Err(error) => {
-                before.push(Err(error));
-                break;
-            }
-        }
-    }
+    let has_data = |it: &Sse| it.data.as_ref().is_some_and(|data| !data.is_empty());
+    let before = match events.next().await {
+        Some(Ok(event)) if has_data(&event) => match answer(event, asked).await {
+            Ok(answer) => return StreamableHttpPostResponse::Json(answer, session),
+            Err(event) => Some(Ok(event)),
+        },
+        // Such as one that says how to come back for the answer: that is the SDK's part.
+        other => other,
+    };
     let rest = futures::stream::iter(before).chain(events).boxed();
     StreamableHttpPostResponse::Sse(kept_whole(rest), session)
 }

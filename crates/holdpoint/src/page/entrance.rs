@@ -9,7 +9,7 @@ use axum::{
 };
 use maud::{DOCTYPE, Markup, html};
 
-use super::{assets, pieces};
+use super::{layout, pieces};
 use crate::app::App;
 
 /// Whether a browser asks, for a person to read.
@@ -45,15 +45,7 @@ fn html(path: &str) -> axum::response::Html<String> {
     let page: Markup = html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { "Holdpoint" }
-                link rel="icon" href=(assets::icon()) type="image/svg+xml";
-                link rel="stylesheet" href=(assets::style());
-                script type="module" src=(assets::script()) {}
-            }
+            (layout::head("Holdpoint"))
             body {
                 (pieces::sprite())
                 main.locked #main {

@@ -18,19 +18,11 @@ pub(super) fn page(
 ) -> Markup {
     // Before the rest: its parts belong to the others.
     let rail = rail::markup(app, at, &mut sheet.parts);
-    let head = app.engine.log.head();
+    let seq = app.engine.log.head();
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (sheet.title) " · Holdpoint" }
-                link rel="icon" href=(assets::icon()) type="image/svg+xml";
-                link rel="stylesheet" href=(assets::style());
-                script type="module" src=(assets::script()) {}
-            }
+            (head(&format!("{} · Holdpoint", sheet.title)))
             body data-at=(at.whole) data-has=(has(&sheet)) data-now=(pieces::now_ms()) {
                 (pieces::sprite())
                 a.skip href="#main" { "To the content" }
@@ -47,9 +39,23 @@ pub(super) fn page(
                     @if let Some(failure) = wrong { (pieces::failure(failure)) }
                 }
                 template #failure-form { (pieces::failure_form()) }
-                p .hush #seq data-seq=(head) { }
+                p .hush #seq data-seq=(seq) { }
                 (keys())
             }
+        }
+    }
+}
+
+pub(super) fn head(title: &str) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            title { (title) }
+            link rel="icon" href=(assets::icon()) type="image/svg+xml";
+            link rel="stylesheet" href=(assets::style());
+            script type="module" src=(assets::script()) {}
         }
     }
 }

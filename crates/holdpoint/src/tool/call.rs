@@ -8,6 +8,7 @@ use std::{
 use holdpoint_engine::{
     actor::Actor,
     budget::{self, Budget},
+    calls::value::weight,
     failure::{Code, Failure},
     ids::ClientId,
     limits,
@@ -115,8 +116,13 @@ impl Call {
 
     /// The same call, with the words it was made in.
     pub(super) fn saying(self, tool: &str, arguments: &JsonObject) -> Call {
-        let arguments =
-            if arguments.is_empty() { String::new() } else { format!(" {}", json!(arguments)) };
+        let bytes: usize = arguments.values().map(weight).sum();
+        let arguments = match bytes {
+            _ if arguments.is_empty() => String::new(),
+            // Nobody reads them here, and to write them would hold up everybody.
+            _ if bytes > limits::NAME_BYTES => " …".to_owned(),
+            _ => format!(" {}", json!(arguments)),
+        };
         Call { said: budget::cut(&format!("{tool}{arguments}"), limits::NAME_BYTES), ..self }
     }
 

@@ -107,27 +107,32 @@ fn refuse(refused: &Unserved) -> Reply {
 
 /// What somebody else's server gave, as one block of JSON and as it came: no rule of ours changes what a model may
 /// write back.
-async fn passed_on(given: Value, is_error: bool) -> Reply {
+async fn passed_on(given: Value, is_error: bool) -> Result<Reply, Failure> {
     let text = aside_if_large(weight(&given), move || given.to_string()).await;
-    let blocks = vec![ContentBlock::text(text.unwrap_or_default())];
+    let blocks = vec![ContentBlock::text(text.ok_or_else(lost)?)];
     let result = match is_error {
         true => CallToolResult::error(blocks),
         false => CallToolResult::success(blocks),
     };
-    Reply::Raw(Box::new(result.into()))
+    Ok(Reply::Raw(Box::new(result.into())))
+}
+
+/// The work on what came failed: never an empty answer in its place.
+fn lost() -> Failure {
+    Failure::internal("what the other server answered could not be passed on")
 }
 
 /// For a client that is known to be an agent: a result that would fill its context is cut, with the way to the rest.
-async fn fitting(boundary: &Call, result: Value, cid: Option<&str>) -> Value {
+async fn fitting(boundary: &Call, result: Value, cid: Option<&str>) -> Result<Value, Failure> {
     // What is shorter than this by far is not measured.
     if boundary.shape != Shape::Text || weight(&result) <= limits::EXTERNAL_SHOWN / 8 {
-        return result;
+        return Ok(result);
     }
-    let Some(cid) = cid.map(str::to_owned) else { return result };
+    let Some(cid) = cid.map(str::to_owned) else { return Ok(result) };
     let rest = format!("the rest: breakpoint_inspect_object {{\"cid\": \"{cid}\"}}");
     let rest = boundary.app.catalogue.mentions.answer(rest);
     let shown = aside_if_large(weight(&result), move || cut(result, &cid, &rest));
-    shown.await.unwrap_or_default()
+    shown.await.ok_or_else(lost)
 }
 
 fn cut(result: Value, cid: &str, rest: &str) -> Value {

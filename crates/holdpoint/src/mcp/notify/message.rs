@@ -92,36 +92,11 @@ fn ours(record: &Record) -> Vec<Text> {
             vec![state(record, *was, Status::Ended, exit, None)]
         }
         Event::TracepointHit(hit) => vec![trace_hit(record, hit)],
-        Event::CallPaused { pause_id, method_name, pause_reason, paused_at, .. } => {
-            vec![call(
-                "execution_paused",
-                &json!({
-                    "pause_id": pause_id, "method_name": method_name, "pause_reason": pause_reason,
-                    "paused_at": paused_at, "seq": record.seq,
-                }),
-            )]
-        }
-        Event::CallResumed { pause_id, method_name, action, by } => {
-            vec![call(
-                "execution_resumed",
-                &json!({
-                    "pause_id": pause_id, "method_name": method_name, "action": action,
-                    "by": by, "seq": record.seq,
-                }),
-            )]
-        }
-        Event::CallCompleted { call_id, method_name, status } => {
-            vec![call(
-                "call_completed",
-                &json!({
-                    "call_id": call_id, "method_name": method_name, "status": status,
-                    "seq": record.seq,
-                }),
-            )]
-        }
-        Event::CallLost { .. } => vec![call("call_lost", &record.to_json())],
-        // In a flood, calls are told by their number.
-        Event::CallsCompleted { .. } => vec![call("calls_completed", &record.to_json())],
+        Event::CallPaused { .. }
+        | Event::CallResumed { .. }
+        | Event::CallCompleted { .. }
+        | Event::CallLost { .. }
+        | Event::CallsCompleted { .. } => vec![of_call(record)],
         // These are on the timeline, and resources change with them.
         Event::CallsDropped { .. }
         | Event::CallsLost { .. }
@@ -142,6 +117,34 @@ fn ours(record: &Record) -> Vec<Text> {
         | Event::BreakpointChanged { .. }
         | Event::BreakpointBound(_)
         | Event::BreakpointUnbound { .. } => Vec::new(),
+    }
+}
+
+/// The notification of what a call does.
+fn of_call(record: &Record) -> Text {
+    let seq = record.seq;
+    match &*record.event {
+        Event::CallPaused { pause_id, method_name, pause_reason, paused_at, .. } => call(
+            "execution_paused",
+            &json!({
+                "pause_id": pause_id, "method_name": method_name, "pause_reason": pause_reason,
+                "paused_at": paused_at, "seq": seq,
+            }),
+        ),
+        Event::CallResumed { pause_id, method_name, action, by } => call(
+            "execution_resumed",
+            &json!({
+                "pause_id": pause_id, "method_name": method_name, "action": action, "by": by,
+                "seq": seq,
+            }),
+        ),
+        Event::CallCompleted { call_id, method_name, status } => call(
+            "call_completed",
+            &json!({ "call_id": call_id, "method_name": method_name, "status": status, "seq": seq }),
+        ),
+        Event::CallLost { .. } => call("call_lost", &record.to_json()),
+        // In a flood, calls are told by their number.
+        _ => call("calls_completed", &record.to_json()),
     }
 }
 

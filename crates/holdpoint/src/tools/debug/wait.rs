@@ -80,7 +80,7 @@ async fn while_held(
         () = session.handed_back() => {
             let text = format!("{} is handed back to you: it {}", session.id, match session.view().status {
                 Status::Stopped => "stands; `debug_status` says where",
-                Status::Running | Status::Starting => "runs",
+                Status::Running | Status::Starting => "runs; `debug_wait` waits for its next stop",
                 Status::Ended => "has ended",
             });
             let status = session.view().status;

@@ -44,8 +44,8 @@ impl Tool for CallTool {
         match call::call(&at.manager, callpoints, &params.tool, arguments, &told).await {
             Ok(done) => {
                 let is_error = done.is_error();
-                let shown = fitting(&boundary, done.result, done.cid.as_deref()).await;
-                Ok(passed_on(shown, is_error).await)
+                let shown = fitting(&boundary, done.result, done.cid.as_deref()).await?;
+                passed_on(shown, is_error).await
             }
             Err(refused) => Ok(refuse(&refused)),
         }

@@ -36,7 +36,7 @@ impl Tool for ReadResource {
         let told = |what: String| boundary.doing(what);
         let Params { server, uri } = params;
         match call::read(&at.manager, callpoints, &server, &uri, &told).await {
-            Ok(contents) => Ok(passed_on(view::external::contents(contents), false).await),
+            Ok(contents) => passed_on(view::external::contents(contents), false).await,
             Err(refused) => Ok(refuse(&refused)),
         }
     }

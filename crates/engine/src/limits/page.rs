@@ -1,0 +1,32 @@
+//! Bounds of the page.
+
+use std::time::Duration;
+
+/// Bytes that an event keeps of an expression, and of its value: the caller has all of it.
+pub const EVALUATION_TEXT: usize = 1_000;
+/// How often a page is brought up to date at the most: faster than this nobody reads.
+pub const PAGE_EVERY: Duration = Duration::from_millis(100);
+/// How long a press waits for what came of it; what takes longer is shown when it comes.
+pub const PAGE_ASKED: Duration = Duration::from_millis(250);
+/// The same for a program that is started.
+pub const PAGE_STARTS: Duration = Duration::from_secs(30);
+/// How long its first stop is waited for before it is shown as it runs, in seconds.
+pub const PAGE_FIRST_STOP: u64 = 2;
+/// Stops that are kept with their values for pages, over all sessions.
+pub const PAGE_STOPS: usize = 64;
+/// Files that are kept for them as text.
+pub const PAGE_TEXTS: usize = 16;
+/// Windows of such files with their colours.
+pub const PAGE_WINDOWS: usize = 16;
+/// Lines of one window.
+pub const PAGE_LINES: usize = 400;
+/// Files of the stack that have a tab.
+pub const PAGE_TABS: usize = 8;
+/// Bytes of the program's output that are shown; the tools read all of it.
+pub const PAGE_OUTPUT: usize = 16 * 1024;
+/// Bytes of one value in the tree.
+pub const PAGE_VALUE: usize = 300;
+/// Parts of a value that are shown at once.
+pub const PAGE_CHILDREN: usize = 100;
+/// What a form of the page may send: an expression, a value, a note, a line to stdin.
+pub const PAGE_FORM: usize = 4 << 20;
