@@ -234,7 +234,7 @@ def _before(module, name):
 
 
 def _at_exit():
-    """Sends what there is, and waits until it is sent."""
+    """Sends what there is, and waits until it is taken."""
     try:
         if _process != os.getpid():
             return
@@ -245,8 +245,25 @@ def _at_exit():
             taken += 1
         for _ in range(taken):
             _room.release()
+        _until_taken(debugger().writer.sock)
     except Exception:
         pass
+
+
+def _until_taken(sock):
+    """A process that ends with a request unread takes along what it has sent and the other side has not received."""
+    import fcntl
+    import struct
+    import termios
+
+    before, since = None, time.time()
+    while time.time() - since < _LAST:
+        left = struct.unpack("i", fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
+        if left == 0:
+            return
+        if left != before:
+            before, since = left, time.time()
+        time.sleep(0.001)
 
 
 def _watch():
