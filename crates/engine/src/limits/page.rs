@@ -30,3 +30,22 @@ pub const PAGE_VALUE: usize = 300;
 pub const PAGE_CHILDREN: usize = 100;
 /// What a form of the page may send: an expression, a value, a note, a line to stdin.
 pub const PAGE_FORM: usize = 4 << 20;
+/// Events that the timeline draws: as many as the log keeps, so that whatever memory has is seen.
+pub const PAGE_DRAWN: usize = super::LOG_EVENTS;
+/// Events that are read for it before somebody else has their turn.
+pub const PAGE_DRAWN_AT_ONCE: usize = 2_048;
+/// Parts of one lane's width: a phone's lane has about so many pixels, and no two marks share one.
+pub const PAGE_BINS: usize = 300;
+/// Lanes that are drawn; more than this nobody overlooks.
+pub const PAGE_LANES: usize = 60;
+/// Stops, pauses and notes that a lane keeps with their words.
+pub const PAGE_SPANS: usize = 2_000;
+/// Values that are followed over time, and those that are drawn at once.
+pub const PAGE_PLOTS: usize = 32;
+pub const PAGE_PLOTS_SHOWN: usize = 4;
+/// Events in one page of the timeline's list.
+pub const PAGE_LISTED: usize = 60;
+/// Timelines that are kept as they are drawn: this server's, and those before it that somebody looks at.
+pub const PAGE_TIMELINES: usize = 3;
+/// Arguments of another server's tool that have a field of their own; the rest goes as JSON.
+pub const PAGE_FIELDS: usize = 40;

@@ -19,13 +19,16 @@ use holdpoint_engine::{
 };
 use maud::Markup;
 
-use super::colours;
+use super::{colours, setup::LastLook, timeline::DrawnTimelines};
 
 #[derive(Default)]
 pub(crate) struct Desk {
     stops: Mutex<VecDeque<Arc<SeenStop>>>,
     texts: Mutex<VecDeque<(TextKey, Arc<SeenText>)>>,
     windows: Mutex<VecDeque<(WindowKey, Arc<SeenWindow>)>>,
+    /// Held while one is read on: whoever comes meanwhile finds it done.
+    pub(super) timelines: tokio::sync::Mutex<DrawnTimelines>,
+    pub(super) last_look: LastLook,
 }
 
 /// A frame of a stop, as it was looked at.

@@ -80,7 +80,7 @@ async fn full(app: &App) -> Sheet {
                 }
                 section.panel aria-labelledby="run-h" {
                     header { h2 #run-h { "Running" } small #run-n { (parts.put("run-n", html! { (running.len()) })) } }
-                    div.scroll #running { (parts.put("running", running_table(&running))) }
+                    div.scroll #running tabindex="0" role="region" aria-label="What runs, as a table" { (parts.put("running", running_table(&running))) }
                 }
                 (points::panel(app, &mut parts))
             }

@@ -129,7 +129,6 @@ pub(super) fn copy_line(text: &str) -> Markup {
 }
 
 /// Several lines to copy.
-#[expect(dead_code, reason = "for the view that shows configurations")]
 pub(super) fn copy_block(text: &str) -> Markup {
     html! { div.copy { pre tabindex="0" { (text) } (copy_button()) } }
 }

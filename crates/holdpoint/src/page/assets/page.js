@@ -317,7 +317,8 @@ document.addEventListener("keydown", (event) => {
   if (key === "o") return $("[name=control]:not(:checked)")?.click();
   if (key === "b") return press(focused()?.querySelector(".g"));
   if (key === "B") { const line = focused(); if (line) trace(line); return; }
-  if (key === "j" || key === "k") row(key === "j" ? 1 : -1);
+  if (key === "j" || key === "k") return row(key === "j" ? 1 : -1);
+  press($(`[data-press="${CSS.escape(key)}"]`));
 });
 function row(step) {
   const all = $$("a.row"), now = all.indexOf(document.activeElement);
@@ -332,3 +333,40 @@ function trace(line) {
   field.closest("details")?.setAttribute("open", "");
   $("[data-trace-message]")?.focus();
 }
+
+// ── A range of the timeline: chosen by dragging over it, then it is in the address ──
+const share = (chart, x) => {
+  const box = $(".axis", chart).getBoundingClientRect();
+  return Math.min(1, Math.max(0, (x - box.left) / box.width));
+};
+let drag = null;
+document.addEventListener("pointerdown", (event) => {
+  const chart = event.target.closest("[data-chart]");
+  if (!chart || event.button !== 0 || event.target.closest(".lane-name, a")) return;
+  drag = { chart, from: share(chart, event.clientX) };
+});
+document.addEventListener("pointermove", (event) => {
+  const chart = drag?.chart ?? event.target.closest?.("[data-chart]");
+  if (!chart) return;
+  const cursor = $(".cursor", chart), range = $(".range", chart), now = share(chart, event.clientX);
+  cursor.hidden = false;
+  cursor.style.setProperty("--f", now);
+  if (!drag) return;
+  range.hidden = false;
+  range.style.setProperty("--a", Math.min(drag.from, now));
+  range.style.setProperty("--b", Math.max(drag.from, now));
+});
+document.addEventListener("pointerup", (event) => {
+  if (!drag) return;
+  const { chart, from } = drag, now = share(chart, event.clientX);
+  drag = null;
+  $(".range", chart).hidden = true;
+  if (Math.abs(now - from) < 0.01) return;
+  const [begin, end] = [$("#range time"), $("#range time:last-child")].map((it) => Number(it.dataset.at));
+  const at = (part) => Math.round(begin + part * (end - begin));
+  const to = new URL(location.href);
+  to.searchParams.set("span", at(Math.max(from, now)) - at(Math.min(from, now)));
+  to.searchParams.set("to", at(Math.max(from, now)));
+  to.searchParams.delete("before");
+  location.href = to;
+});

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Carries it out; none where it is still under way after a moment.
-pub(super) async fn tool(
+pub(in crate::page) async fn tool(
     app: &App,
     name: &'static str,
     session: Option<&str>,
@@ -22,7 +22,7 @@ pub(super) async fn tool(
 }
 
 /// The same for what gives another session, which is to be shown.
-pub(super) async fn start(
+pub(in crate::page) async fn start(
     app: &App,
     name: &'static str,
     session: Option<&str>,
