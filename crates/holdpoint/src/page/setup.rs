@@ -141,7 +141,7 @@ fn agents(chosen: &'static Agent) -> Markup {
                     },
                     Err(error) => p.soft { "Its file is not known here: " (line(&format!("{error:#}"))) },
                 }
-                p.note { (icon("right")) span { "Then " (chosen.next_step) "." } }
+                p.note { (icon("right")) span { "Then " (ticked(chosen.next_step)) "." } }
             }
         }
     }
@@ -161,6 +161,15 @@ fn finding_row(finding: &Finding) -> Markup {
                 @if let Some(fix) = &finding.fix { (pieces::copy_line(fix)) }
             }
             span.hush { (finding.status.word()) }
+        }
+    }
+}
+
+/// What stands between backticks is code.
+fn ticked(text: &str) -> Markup {
+    html! {
+        @for (at, piece) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (line(piece)) } } @else { (line(piece)) }
         }
     }
 }

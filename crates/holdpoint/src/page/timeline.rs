@@ -111,7 +111,7 @@ fn tools(at: &PageAddress, asked: &AskedTimeline, window: TimeWindow) -> Markup 
     html! {
         div.end {
             div.btns {
-                a.btn.icon href=(moved(-window.span() / 2)) data-press="[" aria-label="Earlier" title="Earlier ( [ )" { span.flip { (icon("right")) } }
+                a.btn.icon.flip href=(moved(-window.span() / 2)) data-press="[" aria-label="Earlier" title="Earlier ( [ )" { (icon("right")) }
                 a.btn.icon href=(moved(window.span() / 2)) data-press="]" aria-label="Later" title="Later ( ] )" { (icon("right")) }
             }
             div.btns {

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use maud::{Markup, html};
 use serde_json::Value;
 
+use super::ticked;
 use crate::{
     http::endpoints,
     page::{
@@ -49,15 +50,6 @@ pub(super) fn sheet(at: &PageAddress) -> Sheet {
     };
     let parts = LiveParts::default();
     Sheet { title: "API".to_owned(), is_fill: false, shape: "docs", main, parts }
-}
-
-/// What stands between backticks is code.
-fn ticked(text: &str) -> Markup {
-    html! {
-        @for (at, piece) in text.split('`').enumerate() {
-            @if at % 2 == 1 { code { (line(piece)) } } @else { (line(piece)) }
-        }
-    }
 }
 
 fn operations(document: &Value) -> Vec<Operation<'_>> {

@@ -209,7 +209,7 @@ fn values(id: &str, plot: &PlotChart) -> Markup {
         div id=(id) .lane.value-lane {
             div.lane-name {
                 (mark("tp", "tp"))
-                span.grow { b.cut { code { (line(expression)) } } small.cut { (line(place)) ", " (pieces::number(*hits)) " hits" } }
+                span.grow { b.cut { code { (line(expression)) } } small.cut title={ (pieces::number(*hits)) " hits" } { (line(place)) } }
                 span.scale aria-hidden="true" { i { (figure(*most)) } i { (figure(middle)) } i { (figure(*least)) } }
             }
             svg.vals-plot width="100%" height="100" role="img"

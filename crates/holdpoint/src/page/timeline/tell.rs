@@ -99,8 +99,8 @@ impl DrawnTimeline {
             }
             EventKind::CallPaused | EventKind::CallResumed | EventKind::CallLost => self.pause(of),
             EventKind::CallCompleted => {
-                let is_well = of.word("status") == "success";
-                let shape = if is_well { MarkShape::Call } else { MarkShape::Failed };
+                let has_failed = matches!(of.word("status"), "exception" | "failed" | "error");
+                let shape = if has_failed { MarkShape::Failed } else { MarkShape::Call };
                 let lane = self.caller(of.word("process"), of.word("method_name"));
                 self.push(of, lane, shape, 1);
             }
@@ -220,9 +220,14 @@ impl DrawnTimeline {
             }
         }
         let lane = self.lane(LaneGroup::Apps, process);
-        if let Some(lane) = self.at_lane(lane).filter(|it| it.small.is_empty()) {
-            lane.small = process.rsplit('+').next().unwrap_or_default().to_owned();
-            lane.name = program(function).to_owned();
+        let name = program(function);
+        if let Some(lane) = self.at_lane(lane) {
+            if lane.small.is_empty() {
+                lane.small = process.rsplit('+').next().unwrap_or_default().to_owned();
+                lane.name = name.to_owned();
+            } else if lane.name == SOME_APP {
+                lane.name = name.to_owned();
+            }
         }
         lane
     }
@@ -267,8 +272,13 @@ impl DrawnTimeline {
     }
 }
 
-/// `shop` of `shop.till:charge`: what people call the app. A function without a module says nothing of it.
+/// What an app is called of whose functions none says more.
+const SOME_APP: &str = "app";
+
+/// `shop` of `shop.till:charge`: what people call the app. A function without a module says nothing of it, and nor does
+/// what a client tells of itself.
 fn program(function: &str) -> &str {
     let module = function.split_once([':', '.']).map(|(module, _)| module);
-    module.filter(|it| !it.is_empty()).unwrap_or("app")
+    let is_its = |it: &&str| !it.is_empty() && *it != "with_debug" && !it.starts_with("__");
+    module.filter(is_its).unwrap_or(SOME_APP)
 }
