@@ -15,7 +15,7 @@ pub use holdpoint_store::ReplQuery;
 use holdpoint_store::{ReplRow, Tables};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use crate::{
     budget,
@@ -31,6 +31,8 @@ use crate::{
 pub struct Repl {
     open: Mutex<Open>,
     store: Arc<dyn Tables>,
+    /// Grows with whatever is said, opened or closed, for those who look on.
+    said: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -142,7 +144,7 @@ impl Queued {
 
 impl Repl {
     pub(crate) fn over(store: Arc<dyn Tables>) -> Repl {
-        Repl { open: Mutex::default(), store }
+        Repl { open: Mutex::default(), store, said: watch::Sender::new(0) }
     }
 
     /// Opens a session in a paused call.
@@ -325,7 +327,13 @@ impl Repl {
         serde_json::from_str(&row.body).ok()
     }
 
+    /// Changes with whatever is said, opened or closed.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.said.subscribe()
+    }
+
     async fn save(&self, row: ReplRow) {
+        self.said.send_modify(|it| *it += 1);
         if let Err(error) = self.store.save_repl(row).await {
             tracing::warn!(%error, "a REPL session was not kept");
         }

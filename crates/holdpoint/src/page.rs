@@ -19,15 +19,23 @@ mod pieces;
 mod rail;
 mod router;
 mod sheet;
+mod slow;
 
+mod calls;
 mod now;
 mod sessions;
+mod values;
 
 use self::sheet::{ViewEntry, entry};
 pub(crate) use self::{desk::Desk, entrance::wants_page, router::index, router::router};
 
 /// The only list of views, in the order of the rail.
-const VIEWS: &[ViewEntry] = &[entry::<now::Now>(), entry::<sessions::SessionsView>()];
+const VIEWS: &[ViewEntry] = &[
+    entry::<now::Now>(),
+    entry::<sessions::SessionsView>(),
+    entry::<calls::CallsView>(),
+    entry::<values::ValuesView>(),
+];
 
 /// What the gate must know of a path before anything else looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

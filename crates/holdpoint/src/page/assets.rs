@@ -21,7 +21,7 @@ const ASSETS: &[Asset] = &[
     Asset {
         name: "page.css",
         kind: "text/css; charset=utf-8",
-        text: include_str!("assets/page.css"),
+        text: concat!(include_str!("assets/page.css"), include_str!("assets/calls.css")),
     },
     Asset {
         name: "page.js",

@@ -43,7 +43,9 @@ pub(super) async fn stream(State(app): State<App>, Query(asked): Query<LiveQuery
     let pairs = asked.has.split(' ').filter_map(|it| it.rsplit_once(':'));
     let has = pairs.map(|(id, mark)| (id.to_owned(), mark.to_owned())).collect();
     let head = app.engine.log.watch();
-    let page = OpenPage { app, at, has, rows: HashMap::new(), head, told: None, settles: false };
+    let talk = app.engine.opened_callpoints().map(|it| it.repl.watch());
+    let rows = HashMap::new();
+    let page = OpenPage { app, at, has, rows, head, talk, told: None, settles: false };
     let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
     Sse::new(events(page)).keep_alive(keep_alive).into_response()
 }
@@ -57,6 +59,8 @@ struct OpenPage {
     /// By part of many rows: the rows that it has.
     rows: HashMap<String, Vec<(String, String)>>,
     head: watch::Receiver<Seq>,
+    /// What is said in paused calls, which is no event.
+    talk: Option<watch::Receiver<u64>>,
     /// When it was last looked at.
     told: Option<Instant>,
     /// What was told may not have been all of it: who appends to the log shows it elsewhere in the next moment.
@@ -84,8 +88,8 @@ impl OpenPage {
             rail::markup(&self.app, &self.at, &mut sheet.parts);
             self.told = Some(Instant::now());
             let changed = self.changed(&sheet);
-            self.settles = !changed.is_empty();
-            if is_first || self.settles {
+            self.settles = !changed.is_empty() || sheet.parts.is_late();
+            if is_first || !changed.is_empty() {
                 return Some(json!({ "seq": seq, "title": sheet.title, "parts": changed }));
             }
         }
@@ -97,9 +101,15 @@ impl OpenPage {
         let shutdown = self.app.shutdown.clone();
         let news = async {
             while !self.settles {
-                match tokio::time::timeout(limits::KEEP_ALIVE_EVERY, self.head.changed()).await {
-                    // The log is the engine's: it lives as long as the server does.
-                    Ok(_) => break,
+                let moved = async {
+                    tokio::select! {
+                        // Both are the engine's, which lives as long as the server does.
+                        _moved = self.head.changed() => {}
+                        () = said(&mut self.talk) => {}
+                    }
+                };
+                match tokio::time::timeout(limits::KEEP_ALIVE_EVERY, moved).await {
+                    Ok(()) => break,
                     // Somebody looks, so the server is needed.
                     Err(_) => self.app.activity.touch(),
                 }
@@ -137,6 +147,14 @@ impl OpenPage {
             changed.push(json!(["main", "", sheet.main.0]));
         }
         changed
+    }
+}
+
+/// Until something is said in a paused call.
+async fn said(talk: &mut Option<watch::Receiver<u64>>) {
+    let Some(talk) = talk else { return std::future::pending().await };
+    if talk.changed().await.is_err() {
+        std::future::pending().await
     }
 }
 

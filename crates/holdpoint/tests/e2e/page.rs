@@ -1,9 +1,11 @@
 //! The page, in a real browser against the real server with real programs: done by clicking and typing, checked on the
 //! page and through MCP. Each view has a file of its own; what they share is here.
 
+mod calls;
 mod entrance;
 mod every_view;
 mod sessions;
+mod values;
 
 use std::path::{Path, PathBuf};
 
