@@ -16,7 +16,7 @@ use std::{borrow::Cow, ops::Range};
 
 use sha2::{Digest as _, Sha256};
 
-pub(crate) use self::json::parameters;
+pub use self::json::parameters;
 pub use self::name::Weight;
 
 /// The rules, a user's own among them, and the key of the marks.

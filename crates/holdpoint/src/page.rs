@@ -19,13 +19,16 @@ mod pieces;
 mod rail;
 mod router;
 mod sheet;
+mod slow;
 
+mod calls;
 mod external;
 mod now;
 mod repl;
 mod sessions;
 mod setup;
 mod timeline;
+mod values;
 
 use self::sheet::{ViewEntry, entry};
 pub(crate) use self::{desk::Desk, entrance::wants_page, router::index, router::router};
@@ -34,6 +37,8 @@ pub(crate) use self::{desk::Desk, entrance::wants_page, router::index, router::r
 const VIEWS: &[ViewEntry] = &[
     entry::<now::Now>(),
     entry::<sessions::SessionsView>(),
+    entry::<calls::CallsView>(),
+    entry::<values::ValuesView>(),
     entry::<timeline::TimelineView>(),
     entry::<repl::ReplView>(),
     entry::<external::ExternalView>(),

@@ -98,8 +98,16 @@ pub struct CallQuery {
     /// Completed at or after, at or before: seconds since 1970.
     pub since: Option<f64>,
     pub until: Option<f64>,
+    /// Took at least as many seconds.
+    pub longer_s: Option<f64>,
+    /// Somebody decided that something else than the call itself was to happen.
+    pub changed: bool,
+    /// Holds this value: an argument, a result, what was called.
+    pub value: Option<Cid>,
     /// Only records older than this one: the next page.
     pub before: Option<i64>,
+    /// Only records newer than this one, the oldest of them: the page before.
+    pub after: Option<i64>,
     pub limit: usize,
 }
 
@@ -109,6 +117,19 @@ pub struct CallPage {
     pub rows: Vec<CallRow>,
     /// How many match, whichever page is shown.
     pub total: u64,
+    /// How many of these are newer than the page.
+    pub newer: u64,
+}
+
+/// How often a function was called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallCount {
+    pub name: String,
+    pub calls: u64,
+    /// Of these, how many did not succeed.
+    pub failed: u64,
+    /// Since a while ago, in equal parts, the oldest first.
+    pub recent: Vec<u64>,
 }
 
 impl Store {
@@ -126,13 +147,77 @@ impl Store {
             if let Some(before) = query.before {
                 counted.push("id < ?", before);
             }
+            if let Some(after) = query.after {
+                counted.push("id > ?", after);
+            }
+            let order = if query.after.is_some() { "ASC" } else { "DESC" };
             let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-            let sql =
-                format!("SELECT {COLUMNS} FROM calls {} ORDER BY id DESC LIMIT ?", counted.text());
+            let sql = format!(
+                "SELECT {COLUMNS} FROM calls {} ORDER BY id {order} LIMIT ?",
+                counted.text()
+            );
             counted.values.push(Box::new(limit));
             let mut select = connection.prepare_cached(&sql)?;
             let rows = select.query_map(params_from_iter(&counted.values), row)?;
-            Ok(CallPage { rows: rows.collect::<Result<_, _>>()?, total })
+            let mut rows: Vec<CallRow> = rows.collect::<Result<_, _>>()?;
+            rows.sort_unstable_by_key(|it| std::cmp::Reverse(it.id));
+            let newer = match rows.first() {
+                Some(first) if query.before.is_some() || query.after.is_some() => {
+                    let mut newer = Clauses::of(&query);
+                    newer.push("id > ?", first.id);
+                    newer.count(connection)?
+                }
+                _ => 0,
+            };
+            Ok(CallPage { rows, total, newer })
+        })
+        .await
+    }
+
+    /// How often each function was called, and since `since` (seconds since 1970) in `parts` equal parts up to `until`;
+    /// the names in their order, `limit` of them at the most.
+    pub async fn call_counts(
+        &self,
+        (since, until): (f64, f64),
+        parts: usize,
+        limit: usize,
+    ) -> Result<Vec<CallCount>, StoreError> {
+        self.read("count calls by function", move |connection| {
+            let mut select = connection.prepare_cached(
+                "SELECT name, count(*), total(status <> 'success') FROM calls
+                 WHERE kind <> 'event' GROUP BY name ORDER BY name LIMIT ?1",
+            )?;
+            let rows = select.query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
+                let failed: f64 = row.get(2)?;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a number of rows"
+                )]
+                let failed = failed as u64;
+                let (name, calls) = (row.get(0)?, row.get(1)?);
+                Ok(CallCount { name, calls, failed, recent: vec![0; parts] })
+            })?;
+            let mut counts: Vec<CallCount> = rows.collect::<Result<_, _>>()?;
+            let mut select = connection.prepare_cached(
+                "SELECT name, cast((completed_at - ?1) * ?3 / (?2 - ?1) AS INTEGER), count(*) FROM calls
+                 WHERE completed_at BETWEEN ?1 AND ?2 AND kind <> 'event' GROUP BY 1, 2",
+            )?;
+            let given = params![since, until, i64::try_from(parts).unwrap_or(1)];
+            let mut rows = select.query(given)?;
+            while let Some(row) = rows.next()? {
+                let (name, part, calls): (String, usize, u64) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?);
+                let Ok(at) = counts.binary_search_by(|it| it.name.cmp(&name)) else { continue };
+                let slot = counts.get_mut(at).and_then(|it| {
+                    let last = it.recent.len().saturating_sub(1);
+                    it.recent.get_mut(part.min(last))
+                });
+                if let Some(slot) = slot {
+                    *slot += calls;
+                }
+            }
+            Ok(counts)
         })
         .await
     }
@@ -148,11 +233,12 @@ impl Store {
         .await
     }
 
-    /// The newest `limit` records of one app in the order they began, and how many there are, counted up
-    /// to [`limits::COUNTED_CALLS`]. What names no machine is of any.
+    /// The newest `limit` records of one app that began before `before`, in the order they began, and how many it
+    /// has in all, counted up to [`limits::COUNTED_CALLS`]. What names no machine is of any.
     pub async fn calls_of(
         &self,
         app: AppKey,
+        before: Option<f64>,
         limit: usize,
     ) -> Result<(Vec<CallRow>, u64), StoreError> {
         self.read("read an app's calls", move |connection| {
@@ -167,11 +253,13 @@ impl Store {
             let mut select = connection.prepare_cached(
                 "SELECT *, '' AS body FROM (SELECT id, call_id, process, name, kind, status, thread,
                         started_at, completed_at, line, cids FROM calls
-                        WHERE process = ?1 AND host IN (?3, '') ORDER BY started_at DESC LIMIT ?2)
+                        WHERE process = ?1 AND host IN (?3, '') AND started_at < ?4
+                        ORDER BY started_at DESC LIMIT ?2)
                  ORDER BY started_at, id",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = select.query_map(params![app.process, limit, app.host], row)?;
+            let before = before.unwrap_or(f64::MAX);
+            let rows = select.query_map(params![app.process, limit, app.host, before], row)?;
             Ok((rows.collect::<Result<_, _>>()?, total))
         })
         .await
@@ -337,6 +425,17 @@ impl Clauses {
         }
         if let Some(until) = query.until {
             clauses.push("completed_at <= ?", until);
+        }
+        if let Some(longer) = query.longer_s {
+            clauses.push("completed_at - started_at >= ?", longer);
+        }
+        if query.changed {
+            // As the engine writes a call: what was decided is the only member of that form.
+            clauses.push("kind <> 'event' AND instr(body, ?) > 0", "\"d\":{\"w\":\"");
+            clauses.push("instr(body, ?) = 0", "\"d\":{\"w\":\"continue\"");
+        }
+        if let Some(cid) = query.value {
+            clauses.push("instr(cids, ?) > 0", cid);
         }
         for word in query.search.as_deref().unwrap_or_default().split_whitespace() {
             clauses.push("line LIKE ? ESCAPE '\\'", like(word));

@@ -40,7 +40,7 @@ mod writer;
 pub use batch::Batch;
 pub use breakpoints::{BreakpointKey, BreakpointRow, KeptBreakpoint};
 pub use callpoints::{CallpointChange, CallpointRow, FunctionRow, Kept, ReplQuery, ReplRow};
-pub use calls::{AppRow, CallPage, CallQuery, CallRow, NewCall, SnapshotRow};
+pub use calls::{AppRow, CallCount, CallPage, CallQuery, CallRow, NewCall, SnapshotRow};
 pub use cid::Cid;
 pub use connection::Location;
 pub use error::StoreError;

@@ -28,6 +28,28 @@ pub const PAGE_OUTPUT: usize = 16 * 1024;
 pub const PAGE_VALUE: usize = 300;
 /// Parts of a value that are shown at once.
 pub const PAGE_CHILDREN: usize = 100;
+/// Records of calls in one page of the list, and moments of an object: what a browser lays out without a stutter.
+pub const PAGE_RECORDS: usize = 100;
+/// Calls of one window of the tree of calls, and rows of its flame.
+pub const PAGE_TREE: usize = 200;
+pub const PAGE_FLAME: usize = 24;
+/// Functions, values and errors that are listed at once; a search finds the others.
+pub const CALLS_LISTED: usize = 200;
+/// Whoever asked the store a long question asks again only after this many times as long: a page that is open takes a
+/// fraction of a core, however much is kept.
+pub const PAGE_RESTS: u32 = 8;
+/// Answers to long questions that are kept for pages.
+pub const PAGE_ANSWERS: usize = 32;
+/// Parts of two values that are compared, and how deep they are looked into.
+pub const LEAVES: usize = 2_000;
+pub const LEAF_DEPTH: usize = 12;
+/// The time whose calls are counted beside each callpoint, and in how many parts.
+pub const PAGE_RECENT: Duration = Duration::from_secs(60);
+pub const PAGE_RECENT_PARTS: usize = 12;
+/// How long an expression that makes an argument is waited for.
+pub const PAGE_EVALUATES: Duration = Duration::from_secs(10);
+/// How many calls around one are looked through for its place in the tree.
+pub const PAGE_AROUND: usize = 10_000;
 /// What a form of the page may send: an expression, a value, a note, a line to stdin.
 pub const PAGE_FORM: usize = 4 << 20;
 /// Events that the timeline draws: as many as the log keeps, so that whatever memory has is seen.

@@ -132,7 +132,7 @@ fn escaped(name: &str) -> String {
 }
 
 /// The names in `(user, password: str = 'x', *, dry=False)`, in their order, without the receiver.
-pub(crate) fn parameters(signature: &str) -> Vec<&str> {
+pub fn parameters(signature: &str) -> Vec<&str> {
     let inner = signature.split_once('(').map_or(signature, |(_, inner)| inner);
     let (mut depth, mut start, mut names) = (0_i32, 0, Vec::new());
     let ends = inner.char_indices().chain([(inner.len(), ')')]);

@@ -23,6 +23,7 @@ const ASSETS: &[Asset] = &[
         kind: "text/css; charset=utf-8",
         text: concat!(
             include_str!("assets/page.css"),
+            include_str!("assets/calls.css"),
             include_str!("assets/timeline.css"),
             include_str!("assets/outside.css"),
         ),

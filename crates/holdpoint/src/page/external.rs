@@ -48,7 +48,7 @@ impl PageView for ExternalView {
             Some(server) => chosen_tool(server, at.word(1))?,
             None => None,
         };
-        Ok(full(&app, &manager, &all, server.as_ref(), tool.as_ref()).await)
+        full(&app, &manager, &all, server.as_ref(), tool.as_ref()).await
     }
 
     async fn act(app: App, at: PageAddress, form: FormFields) -> Result<Then, Failure> {
@@ -102,13 +102,13 @@ async fn full(
     all: &[Arc<ExternalServer>],
     server: Option<&Arc<ExternalServer>>,
     tool: Option<&Arc<ExternalTool>>,
-) -> Sheet {
+) -> Result<Sheet, Failure> {
     let mut parts = LiveParts::default();
     let result = match tool {
-        Some(tool) => recent::last(app, tool).await,
+        Some(tool) => recent::last(app, tool, &mut parts).await?,
         None => html! {},
     };
-    let recent = recent::table(app).await;
+    let recent = recent::table(app, &mut parts).await?;
     let main = html! {
         header.bar {
             h1 { "External" }
@@ -135,7 +135,7 @@ async fn full(
                     section.panel #server-panel aria-labelledby="one-h" { (parts.put("server-panel", server::one(server))) }
                 }
                 section.panel aria-labelledby="rc-h" {
-                    header { h2 #rc-h { "Recent calls" } small { "of every server" } }
+                    header { h2 #rc-h { "Recent calls" } small { "of every server" } div.end { a.btn.small.bare href="/calls/records" { "All" (icon("right")) } } }
                     div.scroll #recent tabindex="0" role="region" aria-label="Recent calls, as a table" { (parts.put("recent", recent)) }
                 }
                 (server::connect_form())
@@ -143,7 +143,7 @@ async fn full(
         }
     };
     let shape = if tool.is_some() { "tool" } else { "servers" };
-    Sheet { title: "External".to_owned(), is_fill: false, shape, main, parts }
+    Ok(Sheet { title: "External".to_owned(), is_fill: false, shape, main, parts })
 }
 
 fn sentence(manager: &Manager, all: usize) -> Markup {

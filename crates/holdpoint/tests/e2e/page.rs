@@ -2,6 +2,7 @@
 //! page and through MCP. Each view has a file of its own; what they share is here.
 
 mod accessible;
+mod calls;
 mod entrance;
 mod every_view;
 mod external;
@@ -10,6 +11,7 @@ mod restart;
 mod sessions;
 mod setup;
 mod timeline;
+mod values;
 
 use std::path::{Path, PathBuf};
 

@@ -218,7 +218,7 @@ async fn a_call_is_known_by_its_machine_too() {
     }
     let app = |host: &str| AppKey { host: Host::named(host), process: "p".into() };
     for (host, expected) in [("one", vec!["c1", "c3"]), ("two", vec!["c2"]), ("three", vec![])] {
-        let (rows, total) = store.calls_of(app(host), 9).await.unwrap();
+        let (rows, total) = store.calls_of(app(host), None, 9).await.unwrap();
         let ids: Vec<&str> = rows.iter().map(|row| row.call_id.as_str()).collect();
         assert_eq!((ids, total), (expected.clone(), expected.len() as u64), "{host}");
         let query = CallQuery { app: Some(app(host)), limit: 9, ..CallQuery::default() };

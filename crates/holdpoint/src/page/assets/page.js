@@ -106,6 +106,9 @@ function swap(id, html) {
   const el = document.getElementById(id);
   if (!el) return;
   if (isBusy(el) && !el.hasAttribute("data-lays")) { late.set(id, html); return; }
+  // A list is live while it stands at its top; else it says that there is more.
+  if (el.dataset.top && el.closest(".scroll")?.scrollTop > 0) { late.set(id, html); newer(el, true); return; }
+  if (el.dataset.top) newer(el, false);
   late.delete(id);
   const atEnd = el.matches("[data-end]") && el.scrollHeight - el.scrollTop - el.clientHeight < 40;
   const holder = el.cloneNode(false);
@@ -114,6 +117,8 @@ function swap(id, html) {
   if (atEnd) el.scrollTop = el.scrollHeight;
   tick(el);
 }
+function newer(el, is) { const pill = document.getElementById(el.dataset.top); if (pill) pill.hidden = !is; }
+document.addEventListener("scroll", (event) => { if (late.size && event.target.scrollTop === 0) catchUp(); }, true);
 // Rows of a list, each by its id.
 function patch(rows) {
   for (const [id, html] of rows) {
@@ -260,6 +265,7 @@ document.addEventListener("click", async (event) => {
   const on = (query) => event.target.closest(query);
   if (on("[data-theme-next]")) return nextTheme();
   if (on("[data-keys]")) return $("#keys").showModal();
+  if (on("[data-to-top]")) return $(".vbox")?.scrollTo(0, 0);
   const copy = on("[data-copy]");
   if (copy) return copied(copy);
   const reveal = on("[data-reveal]");

@@ -9,6 +9,7 @@ use crate::{
     app::App,
     page::{
         address::{FormFields, PageAddress},
+        calls::doing::refusal,
         sessions::doing,
         sheet::Then,
     },
@@ -96,22 +97,5 @@ fn told(reply: Option<Reply>) -> Result<bool, Failure> {
         // What the other server itself calls an error is its result, and is shown as that.
         Some(Reply::Json(_) | Reply::Answer(_) | Reply::Raw(_)) => Ok(true),
         None => Ok(false),
-    }
-}
-
-/// `{"error": "server_not_connected", "message"?, "hint"?}` as a failure.
-fn refusal(refused: &Value) -> Failure {
-    let text = |name: &str| refused.get(name).and_then(Value::as_str);
-    let word = text("error").unwrap_or("refused");
-    let code = match word {
-        _ if word.ends_with("_not_found") => Code::NotFound,
-        "timeout" | "call_timeout" => Code::Timeout,
-        _ => Code::InvalidParams,
-    };
-    let message = text("message").map_or_else(|| word.replace('_', " "), str::to_owned);
-    let failure = Failure::new(code, message);
-    match text("hint") {
-        Some(hint) => failure.hint(hint.to_owned()),
-        None => failure,
     }
 }

@@ -1,10 +1,13 @@
 //! What was called: the last call of one tool with what came of it, and the newest calls of every server.
 
+use std::sync::Arc;
+
 use holdpoint_engine::{
     budget,
     calls::call::CallKind,
+    failure::Failure,
     limits,
-    records::{RecordQuery, Recorded},
+    records::{RecordPage, RecordQuery, Recorded},
 };
 use maud::{Markup, html};
 use serde_json::Value;
@@ -13,42 +16,51 @@ use crate::{
     app::App,
     external::{call::texts_of, server::ExternalTool},
     page::{
-        address,
+        address, calls,
         pieces::{self, block, icon, line},
         rail,
+        sheet::LiveParts,
     },
 };
 
 /// Rows of the table: what is read at a glance.
 const ROWS: usize = 12;
 
-async fn newest(app: &App, name: Option<&str>, limit: usize) -> (Vec<Recorded>, u64) {
+/// As the store has them, or had them a moment ago.
+async fn newest(
+    app: &App,
+    name: Option<&str>,
+    limit: usize,
+    parts: &mut LiveParts,
+) -> Result<Arc<RecordPage>, Failure> {
     let kind = Some(CallKind::Tool.as_str());
+    let question = format!("external {limit} {}", name.unwrap_or_default());
     let name = name.map(str::to_owned);
     let wanted = RecordQuery { name, kind, limit, ..RecordQuery::default() };
-    match app.engine.callpoints().await.records.page(wanted).await {
-        Ok(page) => (page.calls, page.total),
-        Err(error) => {
-            tracing::warn!(%error, "calls of other servers could not be read");
-            (Vec::new(), 0)
-        }
-    }
+    let known = calls::asked_records(app, app.engine.callpoints().await, question, wanted);
+    let (page, is_late) = known.await?;
+    parts.late(is_late);
+    Ok(page)
 }
 
 /// What the last call of a tool gave, and those of it that wait.
-pub(super) async fn last(app: &App, tool: &ExternalTool) -> Markup {
-    let (calls, _) = newest(app, Some(&tool.name), 1).await;
+pub(super) async fn last(
+    app: &App,
+    tool: &ExternalTool,
+    parts: &mut LiveParts,
+) -> Result<Markup, Failure> {
+    let page = newest(app, Some(&tool.name), 1, parts).await?;
     let waiting: Vec<_> =
         rail::held(app).into_iter().filter(|it| it.is_call && it.what == tool.name).collect();
-    html! {
+    Ok(html! {
         @for hold in &waiting {
             p.note.held-note { (icon("paused")) span { "A call of it is paused for " (pieces::age(hold.since_ms)) ". " a href=(hold.to) { "Decide" } } }
         }
-        @match calls.first() {
+        @match page.calls.first() {
             Some(call) => (result(app, call)),
             None => { h3 #res-h { "Result" } p.quiet { "It has not been called from here." } },
         }
-    }
+    })
 }
 
 fn result(app: &App, call: &Recorded) -> Markup {
@@ -89,14 +101,14 @@ fn came(call: &Recorded) -> String {
 
 fn took(call: &Recorded) -> String {
     let ended = call.seen.call.end.as_ref().map(|it| it.completed_at);
-    let seconds = (ended.unwrap_or_default() - call.seen.call.started_at).max(0.0);
-    if seconds < 1.0 { format!("{:.1} ms", seconds * 1_000.0) } else { format!("{seconds:.1} s") }
+    pieces::took(ended.unwrap_or_default() - call.seen.call.started_at)
 }
 
 /// The newest calls of every server.
-pub(super) async fn table(app: &App) -> Markup {
-    let (calls, total) = newest(app, None, ROWS).await;
-    html! {
+pub(super) async fn table(app: &App, parts: &mut LiveParts) -> Result<Markup, Failure> {
+    let page = newest(app, None, ROWS, parts).await?;
+    let (calls, total) = (&page.calls, page.total);
+    Ok(html! {
         @if calls.is_empty() { div.empty { b { "Nothing was called yet." } "An agent calls with " code { "external_call_tool" } "; you can call above." } }
         @else {
             table.rows.fixed {
@@ -104,22 +116,20 @@ pub(super) async fn table(app: &App) -> Markup {
                     th scope="col" .c-t { "When" } th scope="col" .c-tool { "Tool" } th scope="col" { "Arguments" }
                     th scope="col" .c-o { "Outcome" } th scope="col" .num.c-d { "Took" }
                 } }
-                tbody { @for call in &calls { (row(app, call)) } }
+                tbody { @for call in calls { (row(app, call)) } }
             }
             p.pager { span.quiet { (calls.len()) " of " (pieces::number(usize::try_from(total).unwrap_or_default())) } }
         }
-    }
+    })
 }
 
 fn row(app: &App, call: &Recorded) -> Markup {
-    let at = pieces::seconds_ms(call.seen.call.started_at);
-    let (time, rest) = pieces::clock(at);
     let is_failed = call.seen.call.end.as_ref().is_some_and(|it| it.failed);
     let mut given = call.seen.kwargs.clone();
     app.engine.secrets().json(&mut given);
     html! {
         tr data-k=(call.id) {
-            td.mono.quiet { time.tab data-at=(at) { (time) span { (rest) } } }
+            td.mono.quiet { (pieces::moment(call.seen.call.started_at)) }
             td { a.row href={ "/calls/call/" (address::word(&call.seen.call.id)) } { code { (line(&call.seen.call.name)) } } }
             td.what { code.soft { (line(&budget::cut(&given.to_string(), limits::PAGE_VALUE))) } }
             td { @if is_failed { span.oc.fail { (icon("fail")) "failed" } } @else { span.oc { "ok" } } }

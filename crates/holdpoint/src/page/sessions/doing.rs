@@ -21,6 +21,16 @@ pub(in crate::page) async fn tool(
     within(limits::PAGE_ASKED, app, name, session, arguments).await
 }
 
+/// The same for what an app answers, which is needed to go on.
+pub(in crate::page) async fn patiently(
+    app: &App,
+    name: &'static str,
+    session: Option<&str>,
+    arguments: Value,
+) -> Result<Option<Reply>, Failure> {
+    within(limits::PAGE_EVALUATES, app, name, session, arguments).await
+}
+
 /// The same for what gives another session, which is to be shown.
 pub(in crate::page) async fn start(
     app: &App,

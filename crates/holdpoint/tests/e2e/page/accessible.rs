@@ -41,6 +41,11 @@ fn full() -> (holdpoint_testkit::debug::Debug, Browser, String, Shop, tempfile::
         "/now",
         "/sessions",
         "/sessions/s1",
+        "/calls",
+        "/calls/records",
+        "/calls/points",
+        "/calls/tree",
+        "/values",
         "/timeline?span=all",
         "/repl",
         "/external",
@@ -95,6 +100,8 @@ fn keys_alone_reach_everything_that_can_be_pressed() {
     // By the keys of the views.
     browser.open(&format!("{base}/now"));
     for (key, path) in [
+        ("c", "/calls"),
+        ("v", "/values"),
         ("t", "/timeline"),
         ("r", "/repl"),
         ("e", "/external"),
