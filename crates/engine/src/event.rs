@@ -401,8 +401,7 @@ impl Event {
                 format!("{session} process {process}: {reason}")
             }
             Event::ThreadStarted { session, thread, name } => {
-                let name = name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
-                format!("{session} thread {thread}{name}")
+                thread_line(*session, *thread, name.as_deref())
             }
             Event::ThreadEnded { session, thread } => format!("{session} thread {thread}"),
             Event::Output { session, stream, text, .. } => {
@@ -444,8 +443,7 @@ impl Event {
                 repl_line(repl, function_name, change, expression, result)
             }
             Event::ExternalServer { server, status, detail } => {
-                let detail = if detail.is_empty() { "" } else { &format!(", {detail}") };
-                format!("{server}: {status}{detail}")
+                external_line(server, status, detail)
             }
             Event::ExternalLog { server, level, text } => format!("{server} {level}: {text}"),
         }
@@ -508,6 +506,16 @@ fn control_line(session: SessionId, to: &str, by: &Actor) -> String {
         "person" => format!("{session}: a person is in control"),
         _ => format!("{session}: handed back to agents, by {by}"),
     }
+}
+
+fn thread_line(session: SessionId, thread: ThreadKey, name: Option<&str>) -> String {
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    format!("{session} thread {thread}{name}")
+}
+
+fn external_line(server: &str, status: &str, detail: &str) -> String {
+    let detail = if detail.is_empty() { "" } else { &format!(", {detail}") };
+    format!("{server}: {status}{detail}")
 }
 
 fn repl_line(repl: &str, function: &str, change: &str, expression: &str, result: &str) -> String {

@@ -74,10 +74,10 @@ mod tests {
         assert_eq!(gone.message, "somebody was faster: the call has gone on");
         let other = refusal(&json!({ "error": "too_many_breakpoints" }));
         assert_eq!(
-            (other.code, other.message.as_str()),
+            (other.code, other.message.as_ref()),
             (Code::InvalidParams, "too many breakpoints")
         );
         let told = refusal(&json!({ "error": "cid_not_found", "message": "no" }));
-        assert_eq!((told.code, told.message.as_str()), (Code::NotFound, "no"));
+        assert_eq!((told.code, told.message.as_ref()), (Code::NotFound, "no"));
     }
 }

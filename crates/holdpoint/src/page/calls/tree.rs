@@ -293,8 +293,9 @@ fn line(row: &TreeRow<'_>, began: f64, ended: f64) -> Markup {
     let short = node.name.strip_prefix(own).unwrap_or(&node.name);
     let (x, width) = flame::place(node, began, ended);
     html! {
-        tr id={ "n-" (node.call_id) } aria-level=(row.depth + 1) {
+        tr id={ "n-" (node.call_id) } data-level=(row.depth + 1) {
             td { span class={ "in-tree d" (row.depth.min(9)) } {
+                @if row.depth > 0 { span.hush { "level " (row.depth + 1) } }
                 a.row href={ "/calls/call/" (address::word(&node.call_id)) } { code { span.quiet { (pieces::line(own)) (pieces::line(short.get(..1).filter(|_| !own.is_empty()).unwrap_or_default())) }
                     b { (pieces::line(if own.is_empty() { short } else { short.get(1..).unwrap_or_default() })) } } }
                 code.soft.cut { (pieces::line(given)) }

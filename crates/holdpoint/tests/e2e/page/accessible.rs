@@ -133,7 +133,7 @@ fn keys_alone_reach_everything_that_can_be_pressed() {
             }
             // Whoever looks sees where they are.
             let is_shown = "(() => { const it = document.activeElement; \
-                const looks = [it, it.nextElementSibling].filter(Boolean).flatMap((it) => [null, '::before', '::after'].map((part) => getComputedStyle(it, part))); \
+                const looks = [it, it.nextElementSibling, it.closest('form')].filter(Boolean).flatMap((it) => [null, '::before', '::after'].map((part) => getComputedStyle(it, part))); \
                 return looks.some((it) => (it.outlineStyle !== 'none' && it.outlineWidth !== '0px') || it.boxShadow !== 'none'); })()";
             assert_eq!(
                 browser.eval(is_shown),

@@ -386,7 +386,7 @@ fn one_call_has_everything_and_the_tree_shows_who_called_whom() {
     stage.open("/calls/tree");
     stage.browser.shows("#tree", "authorize");
     let levels = stage.browser.eval(
-        "[...document.querySelectorAll('#tree tbody tr')].map((it) => it.getAttribute('aria-level') + it.querySelector('b').textContent)",
+        "[...document.querySelectorAll('#tree tbody tr')].map((it) => it.dataset.level + it.querySelector('b').textContent)",
     );
     assert_eq!(
         levels,
