@@ -8,7 +8,7 @@ use crate::{calls::lenient, limits};
 
 /// A value, or a part of it, with what is inside, one level deep.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opened {
+pub struct OpenedValue {
     pub cid: String,
     pub format: String,
     /// Of the whole value, in bytes.
@@ -45,7 +45,7 @@ impl Records {
         &self,
         cid: &str,
         path: &str,
-    ) -> Result<Result<Opened, Inspected>, StoreError> {
+    ) -> Result<Result<OpenedValue, Inspected>, StoreError> {
         let path = path.to_owned();
         self.with_value(cid, move |kept, pickle| match pickle.find(&path) {
             Ok(at) => Ok(opened(kept, pickle, at)),
@@ -97,7 +97,7 @@ impl Records {
     }
 }
 
-fn opened(kept: &Kept, pickle: &Pickle<'_>, at: Ref) -> Opened {
+fn opened(kept: &Kept, pickle: &Pickle<'_>, at: Ref) -> OpenedValue {
     let children = pickle.children(at, 0, limits::PAGE_CHILDREN);
     let inner = |step: String, value: Ref| InnerValue {
         step,
@@ -105,7 +105,7 @@ fn opened(kept: &Kept, pickle: &Pickle<'_>, at: Ref) -> Opened {
         text: pickle.render(value, Show::chars(limits::PRETTY_VALUE)),
         holds: pickle.children(value, 0, 0).total,
     };
-    Opened {
+    OpenedValue {
         cid: kept.cid.to_string(),
         format: kept.format.clone(),
         size: kept.size,

@@ -25,18 +25,18 @@ use crate::{
 /// Lines before and behind the one that is meant, where not the whole file was asked for.
 const AROUND: u32 = 6;
 
-struct CallFrame<'a> {
+struct PlaceFrame<'a> {
     file: &'a str,
     line: u32,
     function: &'a str,
     code: &'a str,
 }
 
-impl CallFrame<'_> {
-    fn of(frame: &Value) -> CallFrame<'_> {
+impl PlaceFrame<'_> {
+    fn of(frame: &Value) -> PlaceFrame<'_> {
         let text = |name| frame.get(name).and_then(Value::as_str).unwrap_or_default();
         let line = frame.get("lineno").and_then(Value::as_u64).unwrap_or_default();
-        CallFrame {
+        PlaceFrame {
             file: text("filename"),
             line: u32::try_from(line).unwrap_or_default(),
             function: text("function"),
@@ -69,14 +69,14 @@ pub(super) async fn markup(
         )
     };
     let source = match frames.get(number) {
-        Some(frame) => source(app, &CallFrame::of(frame), is_whole).await,
+        Some(frame) => source(app, &PlaceFrame::of(frame), is_whole).await,
         None => html! {},
     };
     html! {
         @if frames.is_empty() { p.quiet.small-t { "Nothing is known of where it was called." } }
         ol.stack.flat {
             @for (place, frame) in frames.iter().enumerate().take(limits::CALLS_LISTED) {
-                @let frame = CallFrame::of(frame);
+                @let frame = PlaceFrame::of(frame);
                 li.is-on[place == number] {
                     a href=(link(place, "")) aria-current=[(place == number).then_some("true")] title=(frame.code) {
                         b { (pieces::line(frame.function)) } code { (pieces::line(&frame.spot())) }
@@ -92,7 +92,7 @@ pub(super) async fn markup(
     }
 }
 
-async fn source(app: &App, frame: &CallFrame<'_>, is_whole: bool) -> Markup {
+async fn source(app: &App, frame: &PlaceFrame<'_>, is_whole: bool) -> Markup {
     let around = if is_whole { whole() } else { AROUND };
     let file = Path::new(frame.file);
     match lines(app, file, frame.line, around).await {
@@ -133,7 +133,7 @@ pub(super) async fn sheet(
     let (file, line) = (at.chosen("file"), at.chosen("line").parse().unwrap_or(1));
     let names = |frames: &Value| {
         let frames = frames.as_array().map(Vec::as_slice).unwrap_or_default();
-        frames.iter().any(|it| CallFrame::of(it).file == file)
+        frames.iter().any(|it| PlaceFrame::of(it).file == file)
     };
     let refused = || {
         Failure::new(Code::NotFound, format!("`{file}` is not named by a call that is paused"))

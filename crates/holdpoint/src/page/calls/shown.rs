@@ -110,7 +110,7 @@ impl ShownCall {
 
     pub(super) fn arguments(&self) -> Vec<ShownArgument> {
         let count = self.clean.get("pretty_args").and_then(Value::as_array).map_or(0, Vec::len);
-        let names = names(self.word("signature"), count);
+        let names = names(self.word("signature"));
         let mut all = Vec::new();
         for place in 0..count {
             let name = names.get(place).cloned().unwrap_or_else(|| format!("{}", place + 1));
@@ -208,13 +208,12 @@ pub(super) fn text_of(value: &Value, is_json: bool) -> String {
     }
 }
 
-/// The names of the positional arguments; a receiver is one where it was given.
-fn names(signature: &str, count: usize) -> Vec<String> {
+/// The names of the positional arguments; a receiver that the signature has is given with them.
+fn names(signature: &str) -> Vec<String> {
     let mut names: Vec<String> =
         secrets::parameters(signature).into_iter().map(str::to_owned).collect();
-    let first = signature.trim_start_matches('(').split([',', ')', ':']).next().unwrap_or_default();
-    if count > names.len() && matches!(first.trim(), "self" | "cls") {
-        names.insert(0, first.trim().to_owned());
+    if let Some(receiver) = secrets::receiver(signature) {
+        names.insert(0, receiver.to_owned());
     }
     names
 }
@@ -298,8 +297,7 @@ mod tests {
 
     #[test]
     fn a_receiver_has_its_name() {
-        assert_eq!(names("(self, sku, count)", 3), ["self", "sku", "count"]);
-        assert_eq!(names("(self, sku, count)", 2), ["sku", "count"]);
-        assert_eq!(names("(a, b=1)", 1), ["a", "b"]);
+        assert_eq!(names("(self, sku, count=1)"), ["self", "sku", "count"]);
+        assert_eq!(names("(a, b=1)"), ["a", "b"]);
     }
 }

@@ -16,7 +16,7 @@ use super::look;
 use crate::{
     app::App,
     page::{
-        address,
+        address, calls,
         pieces::{self, icon},
     },
 };
@@ -70,7 +70,7 @@ pub(super) async fn markup(
 ) -> Result<Markup, Failure> {
     let Some(a) = a else { return Ok(html! {}) };
     let parts = of(calls, &a.at.cid.to_string(), &b.at.cid.to_string()).await?;
-    let between = between(calls, a, b).await?;
+    let between = between(app, calls, a, b).await?;
     let secrets = app.engine.secrets();
     Ok(html! {
         div.ab-head { (head("A", a)) (head("B", b)) }
@@ -148,6 +148,7 @@ fn table(secrets: &Secrets, parts: &Result<(Vec<ComparedPart>, bool), Failure>) 
 
 /// The calls of the app between two moments, and where they are listed.
 async fn between(
+    app: &App,
     calls: &Callpoints,
     a: &ObjectSeen,
     b: &ObjectSeen,
@@ -160,9 +161,9 @@ async fn between(
         limit: 1,
         ..RecordQuery::default()
     };
-    let page = calls.records.page(wanted).await;
-    let page = page.map_err(|it| Failure::new(Code::StoreFailed, it.to_string()))?;
     let (since, until) = (from.to_string(), to.to_string());
+    let question = format!("between {since} {until} {}", a.at.process);
+    let (page, _) = calls::asked_records(app, calls, question, wanted).await?;
     let query = [("app", a.at.process.as_str()), ("since", &since), ("until", &until)];
     Ok((page.total > 0).then(|| (page.total, address::to("/calls/records", query.into_iter()))))
 }

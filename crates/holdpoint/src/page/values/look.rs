@@ -7,7 +7,7 @@ use holdpoint_engine::{
     callpoints::Callpoints,
     failure::{Code, Failure},
     limits,
-    records::{Cid, InnerValue, Inspected, NoValue, Opened, RecordQuery},
+    records::{Cid, InnerValue, Inspected, NoValue, OpenedValue, RecordQuery},
     secrets::Secrets,
 };
 use maud::{Markup, html};
@@ -79,7 +79,7 @@ async fn open(
     calls: &Callpoints,
     cid: &str,
     path: &str,
-) -> Result<Result<Opened, Inspected>, Failure> {
+) -> Result<Result<OpenedValue, Inspected>, Failure> {
     let found = calls.records.open(cid, path).await;
     found.map_err(|it| Failure::new(Code::StoreFailed, it.to_string()))
 }
@@ -109,7 +109,7 @@ pub(super) async fn tree(app: &App, calls: &Callpoints, cid: &str) -> Result<Mar
     })
 }
 
-fn root(secrets: &Secrets, it: &Opened) -> Markup {
+fn root(secrets: &Secrets, it: &OpenedValue) -> Markup {
     let body =
         html! { span.name { (pieces::line(it.kind.rsplit('.').next().unwrap_or(&it.kind))) } };
     let type_of =
@@ -123,7 +123,7 @@ fn root(secrets: &Secrets, it: &Opened) -> Markup {
     }
 }
 
-fn level(secrets: &Secrets, it: &Opened, path: &str) -> Markup {
+fn level(secrets: &Secrets, it: &OpenedValue, path: &str) -> Markup {
     html! {
         ul {
             @for inner in &it.inside { (row(secrets, inner, &it.cid, &format!("{path}{}", inner.step))) }

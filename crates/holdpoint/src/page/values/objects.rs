@@ -44,8 +44,14 @@ pub(super) async fn sheet(
         None => objects.iter().find(|it| holds(it, search)).map(key),
     };
     let history = match &chosen {
-        Some((process, number)) => calls.records.history(process, number).await.map_err(stored)?,
-        None => Vec::new(),
+        Some((process, number)) => {
+            let ask = calls.records.history(process, number);
+            let question = format!("{process} {number}");
+            let (found, is_late) = app.desk.calls.objects.get(question, known, ask).await?;
+            parts.late(is_late);
+            found
+        }
+        None => Arc::default(),
     };
     let path = chosen.as_ref().map(|(process, number)| to(process, number)).unwrap_or_default();
     let picked = moments::Picked::of(at, &history);
@@ -60,7 +66,10 @@ pub(super) async fn sheet(
             html! {},
         ),
     };
-    let values = newest(app, calls, search, objects.is_empty()).await?;
+    let values = match history.is_empty() {
+        true => newest(app, calls, search, objects.is_empty()).await?,
+        false => html! {},
+    };
     let main = html! {
         (bar(search))
         div.values {

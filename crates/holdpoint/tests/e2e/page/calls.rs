@@ -218,6 +218,12 @@ fn what_pauses_and_goes_on_shows_within_300_ms() {
     let mut stage = CallsStage::new();
     stage.hold("shop:charge");
     stage.open("/calls");
+    // The first source of all loads the grammars of the languages.
+    stage.shop.begin("shop.place('eve', 100)");
+    stage.browser.shows("#source .here", "return charge");
+    stage.browser.key("F8");
+    stage.shop.line();
+    stage.browser.shows("#decide", "Nothing waits");
     stage.shop.begin("shop.place('fay', 100)");
     let paused = stage.debug.ok("breakpoint_wait", json!({}));
     let asked = Instant::now();

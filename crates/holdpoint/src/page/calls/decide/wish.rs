@@ -45,7 +45,7 @@ async fn modified(app: &App, id: &str, form: &FormFields) -> Result<Value, Failu
     let gone = || Failure::new(Code::NotStopped, "the call has gone on");
     let paused = calls.paused_one(id).ok_or_else(gone)?;
     let call = ShownCall::paused(app.engine.secrets(), &paused);
-    let writer = Writer { app, id, call: &call, is_code: form.get("as") == "code" };
+    let writer = WishWriter { app, id, call: &call, is_code: form.get("as") == "code" };
     let (mut args, mut kwargs) = (Vec::new(), Map::new());
     let (mut args_change, mut kwargs_change) = (false, false);
     for it in call.arguments() {
@@ -96,14 +96,14 @@ fn own(call: &ShownCall, it: &ShownArgument) -> Value {
     }
 }
 
-struct Writer<'a> {
+struct WishWriter<'a> {
     app: &'a App,
     id: &'a str,
     call: &'a ShownCall,
     is_code: bool,
 }
 
-impl Writer<'_> {
+impl WishWriter<'_> {
     /// JSON, or what the app makes of an expression.
     async fn value(&self, name: &str, written: &str) -> Result<Value, Failure> {
         if !self.is_code {
