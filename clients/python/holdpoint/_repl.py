@@ -112,6 +112,8 @@ class _Job:
         outcome = {"result": text[: limits.EVAL_CHARS]}
         if value is not None:
             data = to_pickle(value, with_dill=True)
+            # Whoever decides may hand it to the call, as it is.
+            self.call.live[cid_of(data)] = value
             outcome.update(result_cid=cid_of(data), result_data=base64_of(data), result_serialization_format="dill")
         return outcome
 

@@ -176,7 +176,7 @@ impl Callpoints {
             live: Mutex::new(live),
             version: watch::Sender::new(1),
             records: Records::beside(Arc::clone(&store), Arc::clone(&recorder)),
-            repl: Repl::over(Arc::clone(&store)),
+            repl: Repl::over(Arc::clone(&store), Arc::clone(&log)),
             com_errors: Mutex::default(),
             recorder,
             store,

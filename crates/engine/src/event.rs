@@ -125,6 +125,8 @@ pub enum Event {
         call_id: String,
         /// The call as a person writes it.
         line: String,
+        /// Whose call it is: an app's `<start>+<pid>`, or the part of this server that makes it.
+        process: String,
     },
     CallResumed {
         pause_id: String,
@@ -142,6 +144,8 @@ pub enum Event {
         call_id: String,
         method_name: String,
         status: String,
+        /// Whose call it was, as for one that pauses.
+        process: String,
     },
     /// More calls ended within a moment than are told one by one; `last` is of the last function.
     CallsCompleted {
@@ -167,6 +171,18 @@ pub enum Event {
     },
     FunctionRegistered {
         function_name: String,
+    },
+    /// Expressions in a paused call: a session of them was opened or closed, or the app answered one.
+    ReplChanged {
+        repl: String,
+        pause_id: String,
+        function_name: String,
+        /// `opened`, `answered` or `closed`.
+        change: &'static str,
+        /// What was asked and what came of it, cut to a few lines; empty where nothing was.
+        expression: String,
+        result: String,
+        failed: bool,
     },
     /// How it stands with another MCP server that is used from here.
     ExternalServer {
@@ -268,6 +284,7 @@ impl Event {
             Event::CallsLost { .. } => EventKind::CallsLost,
             Event::CallpointChanged { .. } => EventKind::CallpointChanged,
             Event::FunctionRegistered { .. } => EventKind::FunctionRegistered,
+            Event::ReplChanged { .. } => EventKind::ReplChanged,
             Event::ExternalServer { .. } => EventKind::ExternalServer,
             Event::ExternalLog { .. } => EventKind::ExternalLog,
         }
@@ -299,6 +316,7 @@ impl Event {
             | Event::CallsLost { .. }
             | Event::CallpointChanged { .. }
             | Event::FunctionRegistered { .. }
+            | Event::ReplChanged { .. }
             | Event::ExternalServer { .. }
             | Event::ExternalLog { .. } => None,
             Event::Stopped(at) => Some(at.session),
@@ -344,6 +362,7 @@ impl Event {
             | Event::TracepointHit(_)
             | Event::CallsDropped { .. }
             | Event::CallsLost { .. }
+            | Event::ReplChanged { .. }
             | Event::ExternalLog { .. } => &[Topic::Timeline],
             Event::CallPaused { .. } | Event::CallResumed { .. } | Event::CallLost { .. } => {
                 &[Topic::Status, Topic::Timeline, Topic::Paused, Topic::Callpoints]
@@ -382,8 +401,7 @@ impl Event {
                 format!("{session} process {process}: {reason}")
             }
             Event::ThreadStarted { session, thread, name } => {
-                let name = name.as_deref().map(|name| format!(" {name}")).unwrap_or_default();
-                format!("{session} thread {thread}{name}")
+                thread_line(*session, *thread, name.as_deref())
             }
             Event::ThreadEnded { session, thread } => format!("{session} thread {thread}"),
             Event::Output { session, stream, text, .. } => {
@@ -406,7 +424,7 @@ impl Event {
             Event::CallLost { pause_id, method_name, why } => {
                 format!("{method_name}: {why}, pause {pause_id}")
             }
-            Event::CallCompleted { call_id, method_name, status } => {
+            Event::CallCompleted { call_id, method_name, status, .. } => {
                 format!("{method_name}: {status}, call {call_id}")
             }
             Event::CallsCompleted { calls, failed, last } => {
@@ -421,9 +439,11 @@ impl Event {
                 name => format!("{name}: {change}, by {by}"),
             },
             Event::FunctionRegistered { function_name } => function_name.clone(),
+            Event::ReplChanged { function_name, change, expression, result, repl, .. } => {
+                repl_line(repl, function_name, change, expression, result)
+            }
             Event::ExternalServer { server, status, detail } => {
-                let detail = if detail.is_empty() { "" } else { &format!(", {detail}") };
-                format!("{server}: {status}{detail}")
+                external_line(server, status, detail)
             }
             Event::ExternalLog { server, level, text } => format!("{server} {level}: {text}"),
         }
@@ -444,19 +464,25 @@ impl Event {
             | Event::CallsDropped { process: text, .. }
             | Event::CallsLost { why: text, .. }
             | Event::FunctionRegistered { function_name: text } => text.len(),
-            Event::CallPaused { pause_id, method_name, call_id, line, .. } => {
-                pause_id.len() + method_name.len() + call_id.len() + line.len()
+            Event::CallPaused { pause_id, method_name, call_id, line, process, .. } => {
+                pause_id.len() + method_name.len() + call_id.len() + line.len() + process.len()
             }
             Event::CallpointChanged { function_name, by, .. } => function_name.len() + by.weight(),
             Event::CallResumed { pause_id, method_name, action, by } => {
                 pause_id.len() + method_name.len() + action.len() + by.weight()
             }
-            Event::CallLost { pause_id: a, method_name: b, why: c }
-            | Event::CallCompleted { call_id: a, method_name: b, status: c } => {
-                a.len() + b.len() + c.len()
+            Event::CallLost { pause_id, method_name, why } => {
+                pause_id.len() + method_name.len() + why.len()
+            }
+            Event::CallCompleted { call_id, method_name, status, process } => {
+                call_id.len() + method_name.len() + status.len() + process.len()
             }
             Event::ClientConnected { name, protocol, .. } => name.len() + protocol.len(),
             Event::Note { text, by } => text.len() + by.len(),
+            Event::ReplChanged { repl, pause_id, function_name, expression, result, .. } => {
+                let ids = repl.len() + pause_id.len() + function_name.len();
+                ids + expression.len() + result.len()
+            }
             Event::ExternalServer { server: a, detail: b, .. } => a.len() + b.len(),
             Event::ExternalLog { server: a, level: b, text: c } => a.len() + b.len() + c.len(),
             Event::Stopped(at) => at.weight(),
@@ -479,6 +505,23 @@ fn control_line(session: SessionId, to: &str, by: &Actor) -> String {
     match to {
         "person" => format!("{session}: a person is in control"),
         _ => format!("{session}: handed back to agents, by {by}"),
+    }
+}
+
+fn thread_line(session: SessionId, thread: ThreadKey, name: Option<&str>) -> String {
+    let name = name.map(|name| format!(" {name}")).unwrap_or_default();
+    format!("{session} thread {thread}{name}")
+}
+
+fn external_line(server: &str, status: &str, detail: &str) -> String {
+    let detail = if detail.is_empty() { "" } else { &format!(", {detail}") };
+    format!("{server}: {status}{detail}")
+}
+
+fn repl_line(repl: &str, function: &str, change: &str, expression: &str, result: &str) -> String {
+    match change {
+        "answered" => format!("`{expression}` is {result} in {function}, REPL {repl}"),
+        _ => format!("REPL {repl} in {function} {change}"),
     }
 }
 

@@ -5,13 +5,16 @@
 
 mod name;
 mod object;
+mod parts;
 pub(crate) mod recorder;
 mod tree;
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
-pub use holdpoint_store::{AppKey, AppRow, CallStats, SnapshotRow, StoreError, ValueRow as Kept};
-use holdpoint_store::{CallQuery, CallRow, Cid, Tables};
+pub use holdpoint_store::{
+    AppKey, AppRow, CallCount, CallStats, Cid, SnapshotRow, StoreError, ValueRow as Kept,
+};
+use holdpoint_store::{CallQuery, CallRow, Tables};
 use serde_json::Value;
 
 pub(crate) use self::name::is_beginning;
@@ -20,12 +23,13 @@ pub use self::recorder::Unkept;
 pub use self::{
     name::NoValue,
     object::{Inspected, Looked},
+    parts::{InnerValue, OpenedValue, ValueLeaf},
     tree::CallNode,
 };
 use crate::{
     calls::{
         call::{Call, Values},
-        pretty,
+        clock, pretty,
         seen::Seen,
     },
     limits,
@@ -48,6 +52,8 @@ pub struct RecordPage {
     pub total: u64,
     /// Pass it as `before` for the next page; none when this was the last.
     pub next: Option<i64>,
+    /// How many of them are newer than this page.
+    pub newer: u64,
 }
 
 /// A call that has ended.
@@ -83,13 +89,21 @@ impl Records {
         let limit = wanted.limit;
         // One more than is shown: only then is it known whether there is a next page.
         wanted.limit += 1;
+        let is_backward = wanted.after.is_some();
         let mut page = self.store.calls(wanted).await?;
-        let more = page.rows.len() > limit;
+        let mut more = page.rows.len() > limit;
+        if is_backward && more {
+            // The one too many is the newest.
+            page.rows.remove(0);
+            page.newer += 1;
+        }
         page.rows.truncate(limit);
+        // Whoever came from an older page can go back to it.
+        more |= is_backward;
         let values = self.shown(&page.rows).await?;
         let next = if more { page.rows.last().map(|row| row.id) } else { None };
         let calls = page.rows.into_iter().map(|row| recorded(row, &values)).collect();
-        Ok(RecordPage { calls, total: page.total, next })
+        Ok(RecordPage { calls, total: page.total, next, newer: page.newer })
     }
 
     pub async fn one(&self, call_id: &str) -> Result<Option<Recorded>, StoreError> {
@@ -115,15 +129,40 @@ impl Records {
         self.store.apps(limits::APPS).await
     }
 
-    /// The calls of one app as a tree, in the order they began; and how many there are in all.
+    /// How many calls are in the store by now: what is on its way is not waited for.
+    pub async fn count(&self) -> Result<u64, StoreError> {
+        let one = CallQuery { calls_only: true, limit: 1, ..CallQuery::default() };
+        Ok(self.store.calls(one).await?.total)
+    }
+
+    /// How often each function was called, in all and in the parts of a time that ends now.
+    pub async fn counts(&self, past: Duration, parts: usize) -> Result<Vec<CallCount>, StoreError> {
+        self.settle().await;
+        let now = clock::now();
+        self.store.call_counts((now - past.as_secs_f64(), now), parts, limits::FUNCTIONS).await
+    }
+
+    /// The values that were kept last, and how each is shown.
+    pub async fn newest_values(&self, limit: usize) -> Result<Vec<(Kept, Value)>, StoreError> {
+        self.settle().await;
+        let values = self.store.newest_values(limit).await?;
+        let each = |it: Kept| {
+            let shown = pretty::kept(&it);
+            (it, shown)
+        };
+        Ok(values.into_iter().map(each).collect())
+    }
+
+    /// The calls of one app that began before `before` as a tree, in the order they began; and how many it has in all.
     pub async fn tree(
         &self,
         process: &str,
+        before: Option<f64>,
         limit: usize,
     ) -> Result<(Vec<CallNode>, u64), StoreError> {
         self.settle().await;
         let limit = limit.min(limits::TREE_CALLS);
-        let (rows, total) = self.store.calls_of(AppKey::here(process), limit).await?;
+        let (rows, total) = self.store.calls_of(AppKey::here(process), before, limit).await?;
         let stacks: HashSet<Cid> =
             rows.iter().filter_map(|row| row.cids.first().copied()).collect();
         let stacks = self.store.values(stacks.into_iter().collect()).await?;
@@ -170,8 +209,14 @@ impl Records {
         self.store.value(cid).await
     }
 
+    /// Grows with whatever can be read more than before; and whether that is all that was recorded.
+    pub fn progress(&self) -> (u64, bool) {
+        let (brought, settled) = self.recorder.as_ref().map_or((0, 0), |it| it.progress());
+        (settled, settled >= brought)
+    }
+
     /// Waits until what was recorded so far can be read.
-    pub(crate) async fn settle(&self) {
+    pub async fn settle(&self) {
         if let Some(recorder) = &self.recorder {
             recorder.settle().await;
         }

@@ -25,12 +25,15 @@ use crate::{
         seen::Seen,
         value::{BadItem, Item},
     },
+    event::Event,
     limits,
+    log::Log,
 };
 
 pub struct Repl {
     open: Mutex<Open>,
     store: Arc<dyn Tables>,
+    log: Arc<Log>,
 }
 
 #[derive(Default)]
@@ -141,14 +144,14 @@ impl Queued {
 }
 
 impl Repl {
-    pub(crate) fn over(store: Arc<dyn Tables>) -> Repl {
-        Repl { open: Mutex::default(), store }
+    pub(crate) fn over(store: Arc<dyn Tables>, log: Arc<Log>) -> Repl {
+        Repl { open: Mutex::default(), store, log }
     }
 
     /// Opens a session in a paused call.
     pub(crate) async fn open(&self, pause_id: &str, seen: &Seen) -> Result<String, NoRepl> {
         let pid = seen.call.pid.ok_or(NoRepl::InvalidPause)?;
-        let row = {
+        let (row, event) = {
             let mut open = self.room();
             if open.sessions.len() >= limits::REPL_SESSIONS {
                 return Err(NoRepl::Full);
@@ -160,12 +163,13 @@ impl Repl {
                 session_id = format!("{pid}-{now:.6}");
             }
             let session = ReplSession::of(session_id.clone(), pause_id, pid, now, seen);
-            let row = session.row();
+            let row = (session.row(), session.told("opened", None));
             open.sessions.insert(session_id, session);
             row
         };
         let session_id = row.session_id.clone();
         self.save(row).await;
+        self.log.append(event);
         Ok(session_id)
     }
 
@@ -244,7 +248,7 @@ impl Repl {
         outcome: EvalOutcome,
         shown: Option<String>,
     ) -> Result<(), NoRepl> {
-        let (row, done, entry) = {
+        let (row, event, done, entry) = {
             let mut room = self.room();
             let open = &mut *room;
             let pending = open.pending.remove(&outcome.eval_id).ok_or(NoRepl::EvalNotFound)?;
@@ -268,9 +272,10 @@ impl Repl {
             if session.transcript.len() > limits::REPL_ENTRIES {
                 session.transcript.remove(0);
             }
-            (session.row(), pending.done, entry)
+            (session.row(), session.told("answered", Some(&entry)), pending.done, entry)
         };
         self.save(row).await;
+        self.log.append(event);
         if done.send(entry).is_err() {
             tracing::debug!("whoever evaluated went away before the answer");
         }
@@ -281,8 +286,9 @@ impl Repl {
     pub async fn close(&self, session_id: &str) -> bool {
         let closed = self.room().close(session_id);
         match closed {
-            Some(row) => {
+            Some((row, event)) => {
                 self.save(row).await;
+                self.log.append(event);
                 true
             }
             None => self.kept(session_id).await.is_some(),
@@ -291,15 +297,16 @@ impl Repl {
 
     /// The call went on, or is gone: whoever waits in its sessions hears that they are closed.
     pub(crate) async fn close_all_of(&self, pause_id: &str) {
-        let rows: Vec<ReplRow> = {
+        let closed: Vec<(ReplRow, Event)> = {
             let mut open = self.room();
             open.queues.remove(pause_id);
             let of = open.sessions.values().filter(|session| session.pause_id == pause_id);
             let ids: Vec<String> = of.map(|session| session.session_id.clone()).collect();
             ids.iter().filter_map(|id| open.close(id)).collect()
         };
-        for row in rows {
+        for (row, event) in closed {
             self.save(row).await;
+            self.log.append(event);
         }
     }
 
@@ -339,14 +346,14 @@ impl Repl {
 
 impl Open {
     /// Whoever waits in it hears that it is closed, because its sender goes.
-    fn close(&mut self, session_id: &str) -> Option<ReplRow> {
+    fn close(&mut self, session_id: &str) -> Option<(ReplRow, Event)> {
         let mut session = self.sessions.remove(session_id)?;
         session.closed_at = Some(clock::now());
         self.pending.retain(|_, pending| pending.session_id != session_id);
         if let Some(queue) = self.queues.get_mut(&session.pause_id) {
             queue.retain(|queued| queued.expression.session_id != session_id);
         }
-        Some(session.row())
+        Some((session.row(), session.told("closed", None)))
     }
 }
 
@@ -370,6 +377,20 @@ impl ReplSession {
             pretty_kwargs: seen.kwargs.clone(),
             signature: call.signature.clone(),
             transcript: Vec::new(),
+        }
+    }
+
+    /// What the log says of a change.
+    fn told(&self, change: &'static str, answered: Option<&Exchange>) -> Event {
+        let cut = |text: &str| budget::cut(text, limits::EVALUATION_TEXT);
+        Event::ReplChanged {
+            repl: self.session_id.clone(),
+            pause_id: self.pause_id.clone(),
+            function_name: self.function_name.clone(),
+            change,
+            expression: answered.map(|it| cut(&it.input)).unwrap_or_default(),
+            result: answered.map(|it| cut(&it.output)).unwrap_or_default(),
+            failed: answered.is_some_and(|it| it.is_error),
         }
     }
 

@@ -16,7 +16,8 @@ use std::{borrow::Cow, ops::Range};
 
 use sha2::{Digest as _, Sha256};
 
-pub(crate) use self::json::parameters;
+pub(crate) use self::json::names_at;
+pub use self::json::{parameters, receiver};
 pub use self::name::Weight;
 
 /// The rules, a user's own among them, and the key of the marks.
@@ -95,6 +96,11 @@ impl Secrets {
             () if has(&self.names) => Weight::Secret,
             () => name::weight(name),
         }
+    }
+
+    /// Of several names that a value may have, the one that says most.
+    pub(crate) fn heaviest<'s>(&self, names: impl Iterator<Item = &'s str>) -> &'s str {
+        names.max_by_key(|it| self.weight(it)).unwrap_or_default()
     }
 
     fn without<'text>(&self, text: &'text str, found: &[Hidden]) -> Cow<'text, str> {

@@ -19,15 +19,31 @@ mod pieces;
 mod rail;
 mod router;
 mod sheet;
+mod slow;
 
+mod calls;
+mod external;
 mod now;
+mod repl;
 mod sessions;
+mod setup;
+mod timeline;
+mod values;
 
 use self::sheet::{ViewEntry, entry};
 pub(crate) use self::{desk::Desk, entrance::wants_page, router::index, router::router};
 
 /// The only list of views, in the order of the rail.
-const VIEWS: &[ViewEntry] = &[entry::<now::Now>(), entry::<sessions::SessionsView>()];
+const VIEWS: &[ViewEntry] = &[
+    entry::<now::Now>(),
+    entry::<sessions::SessionsView>(),
+    entry::<calls::CallsView>(),
+    entry::<values::ValuesView>(),
+    entry::<timeline::TimelineView>(),
+    entry::<repl::ReplView>(),
+    entry::<external::ExternalView>(),
+    entry::<setup::SetupView>(),
+];
 
 /// What the gate must know of a path before anything else looks at it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -190,7 +190,8 @@ pub(crate) async fn for_person(
     session: Option<String>,
     arguments: JsonObject,
 ) -> Result<Reply, Failure> {
-    let Some(entry) = crate::tools::TOOLS.iter().find(|it| it.name() == name) else {
+    let mut all = crate::tools::TOOLS.iter().chain(crate::tools::external::every());
+    let Some(entry) = all.find(|it| it.name() == name) else {
         return Err(Failure::internal(format!("no tool `{name}`")));
     };
     let secrets = app.clone();

@@ -98,8 +98,16 @@ pub struct CallQuery {
     /// Completed at or after, at or before: seconds since 1970.
     pub since: Option<f64>,
     pub until: Option<f64>,
+    /// Took at least as many seconds.
+    pub longer_s: Option<f64>,
+    /// Somebody decided that something else than the call itself was to happen.
+    pub changed: bool,
+    /// Holds this value: an argument, a result, what was called.
+    pub value: Option<Cid>,
     /// Only records older than this one: the next page.
     pub before: Option<i64>,
+    /// Only records newer than this one, the oldest of them: the page before.
+    pub after: Option<i64>,
     pub limit: usize,
 }
 
@@ -109,6 +117,8 @@ pub struct CallPage {
     pub rows: Vec<CallRow>,
     /// How many match, whichever page is shown.
     pub total: u64,
+    /// How many of these are newer than the page.
+    pub newer: u64,
 }
 
 impl Store {
@@ -126,13 +136,29 @@ impl Store {
             if let Some(before) = query.before {
                 counted.push("id < ?", before);
             }
+            if let Some(after) = query.after {
+                counted.push("id > ?", after);
+            }
+            let order = if query.after.is_some() { "ASC" } else { "DESC" };
             let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-            let sql =
-                format!("SELECT {COLUMNS} FROM calls {} ORDER BY id DESC LIMIT ?", counted.text());
+            let sql = format!(
+                "SELECT {COLUMNS} FROM calls {} ORDER BY id {order} LIMIT ?",
+                counted.text()
+            );
             counted.values.push(Box::new(limit));
             let mut select = connection.prepare_cached(&sql)?;
             let rows = select.query_map(params_from_iter(&counted.values), row)?;
-            Ok(CallPage { rows: rows.collect::<Result<_, _>>()?, total })
+            let mut rows: Vec<CallRow> = rows.collect::<Result<_, _>>()?;
+            rows.sort_unstable_by_key(|it| std::cmp::Reverse(it.id));
+            let newer = match rows.first() {
+                Some(first) if query.before.is_some() || query.after.is_some() => {
+                    let mut newer = Clauses::of(&query);
+                    newer.push("id > ?", first.id);
+                    newer.count(connection)?
+                }
+                _ => 0,
+            };
+            Ok(CallPage { rows, total, newer })
         })
         .await
     }
@@ -148,11 +174,12 @@ impl Store {
         .await
     }
 
-    /// The newest `limit` records of one app in the order they began, and how many there are, counted up
-    /// to [`limits::COUNTED_CALLS`]. What names no machine is of any.
+    /// The newest `limit` records of one app that began before `before`, in the order they began, and how many it
+    /// has in all, counted up to [`limits::COUNTED_CALLS`]. What names no machine is of any.
     pub async fn calls_of(
         &self,
         app: AppKey,
+        before: Option<f64>,
         limit: usize,
     ) -> Result<(Vec<CallRow>, u64), StoreError> {
         self.read("read an app's calls", move |connection| {
@@ -167,11 +194,13 @@ impl Store {
             let mut select = connection.prepare_cached(
                 "SELECT *, '' AS body FROM (SELECT id, call_id, process, name, kind, status, thread,
                         started_at, completed_at, line, cids FROM calls
-                        WHERE process = ?1 AND host IN (?3, '') ORDER BY started_at DESC LIMIT ?2)
+                        WHERE process = ?1 AND host IN (?3, '') AND started_at < ?4
+                        ORDER BY started_at DESC LIMIT ?2)
                  ORDER BY started_at, id",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let rows = select.query_map(params![app.process, limit, app.host], row)?;
+            let before = before.unwrap_or(f64::MAX);
+            let rows = select.query_map(params![app.process, limit, app.host, before], row)?;
             Ok((rows.collect::<Result<_, _>>()?, total))
         })
         .await
@@ -337,6 +366,17 @@ impl Clauses {
         }
         if let Some(until) = query.until {
             clauses.push("completed_at <= ?", until);
+        }
+        if let Some(longer) = query.longer_s {
+            clauses.push("completed_at - started_at >= ?", longer);
+        }
+        if query.changed {
+            // As the engine writes a call: what was decided is the only member of that form.
+            clauses.push("kind <> 'event' AND instr(body, ?) > 0", "\"d\":{\"w\":\"");
+            clauses.push("instr(body, ?) = 0", "\"d\":{\"w\":\"continue\"");
+        }
+        if let Some(cid) = query.value {
+            clauses.push("instr(cids, ?) > 0", cid);
         }
         for word in query.search.as_deref().unwrap_or_default().split_whitespace() {
             clauses.push("line LIKE ? ESCAPE '\\'", like(word));

@@ -19,6 +19,7 @@ mod batch;
 mod breakpoints;
 mod callpoints;
 mod calls;
+mod counts;
 mod launches;
 mod retention;
 mod rows;
@@ -43,6 +44,7 @@ pub use callpoints::{CallpointChange, CallpointRow, FunctionRow, Kept, ReplQuery
 pub use calls::{AppRow, CallPage, CallQuery, CallRow, NewCall, SnapshotRow};
 pub use cid::Cid;
 pub use connection::Location;
+pub use counts::CallCount;
 pub use error::StoreError;
 pub use host::{AppKey, Host};
 pub use launches::{KeptLaunch, LaunchId, LaunchRow};

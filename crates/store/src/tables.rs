@@ -12,6 +12,7 @@ use crate::{
     callpoints::{Kept, ReplQuery, ReplRow},
     calls::{AppRow, CallPage, CallQuery, CallRow, SnapshotRow},
     cid::Cid,
+    counts::CallCount,
     error::StoreError,
     host::AppKey,
     launches::{KeptLaunch, LaunchId, LaunchRow},
@@ -109,8 +110,12 @@ tables! {
     fn calls(query: CallQuery) -> CallPage;
     /// The newest record of that call.
     fn call(call_id: String) -> Option<CallRow>;
-    /// The newest `limit` records of one app in the order they began, and how many there are.
-    fn calls_of(app: AppKey, limit: usize) -> (Vec<CallRow>, u64);
+    /// The newest `limit` records of one app that began before `before`, in the order they began, and how many it has.
+    fn calls_of(app: AppKey, before: Option<f64>, limit: usize) -> (Vec<CallRow>, u64);
+    /// How often each function was called, in all and within that time, in equal parts of it.
+    fn call_counts(within: (f64, f64), parts: usize, limit: usize) -> Vec<CallCount>;
+    /// The newest, without their data.
+    fn newest_values(limit: usize) -> Vec<ValueRow>;
     /// The apps, the last heard of first, with how many records each has.
     fn apps(limit: usize) -> Vec<(AppRow, u64)>;
     /// What became of one live object, oldest first; at most the newest `limit`.

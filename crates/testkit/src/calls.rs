@@ -180,14 +180,20 @@ impl Shop {
     #[track_caller]
     pub fn start(port: u16) -> Shop {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/callpoints");
-        let mut child = Command::new("python3")
-            .arg(folder.join("shop.py"))
-            .env("PUBLIC_CLIENT_PORT", port.to_string())
+        let mut command = Command::new("python3");
+        command.arg(folder.join("shop.py")).env("PUBLIC_CLIENT_PORT", port.to_string());
+        Shop::of(command)
+    }
+
+    /// Another program of the kind: it prints `ready`, and then a line for each that it reads.
+    #[track_caller]
+    pub fn of(mut command: Command) -> Shop {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()
-            .expect("python3 starts");
+            .expect("the program starts");
         let stdout = child.stdout.take().unwrap();
         let (sender, lines) = channel();
         std::thread::spawn(move || {

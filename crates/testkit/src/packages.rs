@@ -85,6 +85,12 @@ impl Environment {
 }
 
 /// What `cargo xtask` put there.
+/// A script that finds what not everybody can use of a page.
+pub fn axe() -> String {
+    let file = installed("packages-page").join("node_modules/axe-core/axe.min.js");
+    std::fs::read_to_string(file).unwrap()
+}
+
 pub(crate) fn installed(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/xtask").join(name);
     let complete = folder.join(".xtask-stamp").is_file();

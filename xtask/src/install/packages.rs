@@ -28,6 +28,7 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
     node_modules(workspace, "packages-node", &pins.join("node"))?;
     runners(workspace, "packages-runners", &pins.join("runners"))?;
     node_modules(workspace, "servers-node", &pins.join("servers"))?;
+    node_modules(workspace, "packages-page", &pins.join("page"))?;
     venv(workspace, "servers-python", &pins.join("servers/requirements.txt"))?;
     Ok(())
 }

@@ -315,6 +315,7 @@ impl Callpoints {
             paused_at,
             call_id: call.id.clone(),
             line: call.line_without(self.log.secrets()),
+            process: call.process.clone(),
         });
         Some(PausedAfter { pause_id: id, is_async })
     }

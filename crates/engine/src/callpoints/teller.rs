@@ -52,6 +52,7 @@ impl Teller {
             call_id: call.id.clone(),
             method_name: call.name.clone(),
             status: end.status.clone(),
+            process: call.process.clone(),
         })
     }
 

@@ -294,7 +294,10 @@ impl Call {
     fn written(&self, without: Option<&Secrets>) -> String {
         let signature = self.signature.as_str().filter(|_| without.is_some()).unwrap_or_default();
         let parameters = secrets::parameters(signature);
-        let place = |at: usize| parameters.get(at).copied().unwrap_or_default();
+        let place = |at: usize| match without {
+            Some(secrets) => secrets.heaviest(secrets::names_at(signature, &parameters, at)),
+            None => "",
+        };
         let mut line = String::with_capacity(128);
         line += &self.name;
         line.push('(');

@@ -22,6 +22,10 @@ impl Event {
                 it.result = secrets.named(&it.expression, &it.result).into_owned();
                 clean(secrets, &mut it.expression);
             }
+            Event::ReplChanged { expression, result, .. } => {
+                *result = secrets.named(expression, result).into_owned();
+                clean(secrets, expression);
+            }
             _ => {}
         }
     }

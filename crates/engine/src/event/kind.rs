@@ -32,6 +32,7 @@ pub enum EventKind {
     CallsLost,
     CallpointChanged,
     FunctionRegistered,
+    ReplChanged,
     ExternalServer,
     ExternalLog,
 }
@@ -78,6 +79,7 @@ impl EventKind {
         EventKind::CallsLost,
         EventKind::CallpointChanged,
         EventKind::FunctionRegistered,
+        EventKind::ReplChanged,
         EventKind::ExternalServer,
         EventKind::ExternalLog,
     ];
@@ -121,6 +123,7 @@ impl EventKind {
             EventKind::CallsLost => "calls_lost",
             EventKind::CallpointChanged => "callpoint_changed",
             EventKind::FunctionRegistered => "function_registered",
+            EventKind::ReplChanged => "repl_changed",
             EventKind::ExternalServer => "external_server",
             EventKind::ExternalLog => "external_log",
         }
@@ -205,7 +208,7 @@ mod tests {
         ]
     }
 
-    fn calls() -> [Event; 9] {
+    fn calls() -> [Event; 10] {
         let text = || "t".to_owned();
         [
             Event::CallPaused {
@@ -215,6 +218,7 @@ mod tests {
                 paused_at: 1.0,
                 call_id: text(),
                 line: text(),
+                process: text(),
             },
             Event::CallResumed {
                 pause_id: text(),
@@ -223,12 +227,26 @@ mod tests {
                 by: Actor::Person,
             },
             Event::CallLost { pause_id: text(), method_name: text(), why: text() },
-            Event::CallCompleted { call_id: text(), method_name: text(), status: text() },
+            Event::CallCompleted {
+                call_id: text(),
+                method_name: text(),
+                status: text(),
+                process: text(),
+            },
             Event::CallsCompleted { calls: 1, failed: 0, last: text() },
             Event::CallsDropped { process: text(), calls: 1 },
             Event::CallsLost { calls: 1, why: text() },
             Event::CallpointChanged { function_name: text(), change: "added", by: Actor::App },
             Event::FunctionRegistered { function_name: text() },
+            Event::ReplChanged {
+                repl: text(),
+                pause_id: text(),
+                function_name: text(),
+                change: "answered",
+                expression: text(),
+                result: text(),
+                failed: false,
+            },
         ]
     }
 

@@ -28,5 +28,46 @@ pub const PAGE_OUTPUT: usize = 16 * 1024;
 pub const PAGE_VALUE: usize = 300;
 /// Parts of a value that are shown at once.
 pub const PAGE_CHILDREN: usize = 100;
+/// Records of calls in one page of the list, and moments of an object: what a browser lays out without a stutter.
+pub const PAGE_RECORDS: usize = 100;
+/// Calls of one window of the tree of calls, and rows of its flame.
+pub const PAGE_TREE: usize = 200;
+pub const PAGE_FLAME: usize = 24;
+/// Functions, values and errors that are listed at once; a search finds the others.
+pub const CALLS_LISTED: usize = 200;
+/// Whoever asked the store a long question asks again only after this many times as long: a page that is open takes a
+/// fraction of a core, however much is kept.
+pub const PAGE_RESTS: u32 = 8;
+/// Answers to long questions that are kept for pages.
+pub const PAGE_ANSWERS: usize = 32;
+/// Parts of two values that are compared, and how deep they are looked into.
+pub const LEAVES: usize = 2_000;
+pub const LEAF_DEPTH: usize = 12;
+/// The time whose calls are counted beside each callpoint, and in how many parts.
+pub const PAGE_RECENT: Duration = Duration::from_secs(60);
+pub const PAGE_RECENT_PARTS: usize = 12;
+/// How long an expression that makes an argument is waited for.
+pub const PAGE_EVALUATES: Duration = Duration::from_secs(10);
+/// How many calls around one are looked through for its place in the tree.
+pub const PAGE_AROUND: usize = 10_000;
 /// What a form of the page may send: an expression, a value, a note, a line to stdin.
 pub const PAGE_FORM: usize = 4 << 20;
+/// Events that the timeline draws: as many as the log keeps, so that whatever memory has is seen.
+pub const PAGE_DRAWN: usize = super::LOG_EVENTS;
+/// Events that are read for it before somebody else has their turn.
+pub const PAGE_DRAWN_AT_ONCE: usize = 2_048;
+/// Parts of one lane's width: a phone's lane has about so many pixels, and no two marks share one.
+pub const PAGE_BINS: usize = 300;
+/// Lanes that are drawn; more than this nobody overlooks.
+pub const PAGE_LANES: usize = 60;
+/// Stops, pauses and notes that a lane keeps with their words.
+pub const PAGE_SPANS: usize = 2_000;
+/// Values that are followed over time, and those that are drawn at once.
+pub const PAGE_PLOTS: usize = 32;
+pub const PAGE_PLOTS_SHOWN: usize = 4;
+/// Events in one page of the timeline's list.
+pub const PAGE_LISTED: usize = 60;
+/// Timelines that are kept as they are drawn: this server's, and those before it that somebody looks at.
+pub const PAGE_TIMELINES: usize = 3;
+/// Arguments of another server's tool that have a field of their own; the rest goes as JSON.
+pub const PAGE_FIELDS: usize = 40;

@@ -183,6 +183,11 @@ impl Recorder {
         }
     }
 
+    /// How many things were ever brought, and how many of them can be read.
+    pub(crate) fn progress(&self) -> (u64, u64) {
+        (self.pending().brought, *self.settled.borrow())
+    }
+
     /// Waits a moment for more, then writes what is pending.
     async fn turn(&self, store: &dyn Tables, log: &Log) {
         tokio::select! {

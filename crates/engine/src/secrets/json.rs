@@ -40,8 +40,10 @@ impl Secrets {
             call.get("signature").and_then(Value::as_str).unwrap_or_default().to_owned();
         let names = parameters(&signature);
         let mut concealed = Vec::new();
-        for (place, name) in names.iter().enumerate() {
-            concealed.extend(self.given(call, name, "args", &place.to_string()));
+        for place in 0..=names.len() {
+            for name in names_at(&signature, &names, place) {
+                concealed.extend(self.given(call, name, "args", &place.to_string()));
+            }
         }
         let named = call.get("pretty_kwargs").and_then(Value::as_object);
         let named: Vec<String> = named.into_iter().flat_map(Map::keys).cloned().collect();
@@ -131,8 +133,26 @@ fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+/// The names that the argument at a place may have: a receiver that the signature has was given with the others, or was
+/// not. A secret must not show by the wrong guess.
+pub(crate) fn names_at<'s>(
+    signature: &str,
+    names: &[&'s str],
+    place: usize,
+) -> impl Iterator<Item = &'s str> {
+    let behind = place.checked_sub(1).filter(|_| receiver(signature).is_some());
+    [Some(place), behind].into_iter().flatten().filter_map(|it| names.get(it).copied())
+}
+
+/// `self` or `cls`, where that is the first parameter.
+pub fn receiver(signature: &str) -> Option<&str> {
+    let inner = signature.split_once('(').map_or(signature, |(_, inner)| inner);
+    let first = inner.split([',', ')', ':', '=']).next().unwrap_or_default().trim();
+    Some(first).filter(|it| matches!(*it, "self" | "cls"))
+}
+
 /// The names in `(user, password: str = 'x', *, dry=False)`, in their order, without the receiver.
-pub(crate) fn parameters(signature: &str) -> Vec<&str> {
+pub fn parameters(signature: &str) -> Vec<&str> {
     let inner = signature.split_once('(').map_or(signature, |(_, inner)| inner);
     let (mut depth, mut start, mut names) = (0_i32, 0, Vec::new());
     let ends = inner.char_indices().chain([(inner.len(), ')')]);
@@ -160,4 +180,27 @@ pub(crate) fn parameters(signature: &str) -> Vec<&str> {
 /// What a debugger writes of an object is no string of the program.
 fn is_shown_object(text: &str) -> bool {
     text.starts_with(['<', '{', '[', '(', '\'', '"', '‹', '`']) || text.ends_with([')', '}'])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A method that is watched gets its receiver with the other arguments; one of a proxy does not.
+    #[test]
+    fn a_receiver_does_not_move_the_names_of_secrets() {
+        for args in
+            [json!(["Shop()", "'ann'", "'hunter2hunter2'"]), json!(["'ann'", "'hunter2hunter2'"])]
+        {
+            let mut call = json!({
+                "signature": "(self, user, password, tries=3)", "pretty_args": args,
+                "args": [{ "cid": "a" }, { "cid": "b" }, { "cid": "c" }],
+                "line": "login(Shop(), 'ann', 'hunter2hunter2')",
+            });
+            Secrets::default().call(&mut call);
+            assert!(!call.to_string().contains("hunter2"), "{call}");
+        }
+    }
 }

@@ -67,7 +67,7 @@ struct Machine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+pub(crate) enum Status {
     Ok,
     /// Neither good nor bad.
     Info,
@@ -79,29 +79,63 @@ enum Status {
 
 /// What one check has to say. The report reads: status, what, detail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Finding {
-    status: Status,
-    what: String,
-    detail: String,
+pub(crate) struct Finding {
+    pub(crate) status: Status,
+    pub(crate) what: String,
+    pub(crate) detail: String,
     /// The command, or else the step, that makes it good.
-    fix: Option<String>,
+    pub(crate) fix: Option<String>,
+}
+
+/// Everything that was found, and what it comes to.
+#[derive(Clone, Debug)]
+pub(crate) struct Diagnosis {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) verdict: String,
+}
+
+/// Looks at everything, for the page. Takes a while, and waits for other programs.
+pub(crate) fn diagnose() -> Result<Diagnosis> {
+    let mut findings = Vec::new();
+    let mut keep = |finding: &Finding| {
+        findings.push(finding.clone());
+        Ok(())
+    };
+    let (needed, optional) = look(&here()?, &checks(), &mut keep)?;
+    Ok(Diagnosis { findings, verdict: verdict(&needed, optional) })
 }
 
 /// Looks at everything and reports. False means that something needed is missing.
 fn run(out: &mut dyn Write) -> Result<bool> {
+    examine(&here()?, &checks(), out)
+}
+
+fn here() -> Result<Machine> {
     let whereabouts = Whereabouts::of_this_process()?;
-    let machine =
-        Machine { whereabouts, version: env!("CARGO_PKG_VERSION"), port: Settings::default().port };
-    examine(&machine, &checks(), out)
+    Ok(Machine { whereabouts, version: env!("CARGO_PKG_VERSION"), port: Settings::default().port })
 }
 
 fn examine(machine: &Machine, checks: &[Check], out: &mut dyn Write) -> Result<bool> {
+    let mut write = |finding: &Finding| {
+        // Line by line: a slow check does not hold back what is known already.
+        writeln!(out, "{}", finding.render())?;
+        Ok(out.flush()?)
+    };
+    let (needed, optional) = look(machine, checks, &mut write)?;
+    writeln!(out, "\n{}", verdict(&needed, optional))?;
+    Ok(needed.is_empty())
+}
+
+/// What is needed and missing, and how many other points are open; each finding is told as it is found.
+fn look(
+    machine: &Machine,
+    checks: &[Check],
+    told: &mut dyn FnMut(&Finding) -> Result<()>,
+) -> Result<(Vec<String>, usize)> {
     let (mut needed, mut optional) = (Vec::new(), 0);
     for check in checks {
         for finding in (check.look)(machine) {
-            // Line by line: a slow check does not hold back what is known already.
-            writeln!(out, "{}", finding.render())?;
-            out.flush()?;
+            told(&finding)?;
             match finding.status {
                 Status::Ok | Status::Info => {}
                 Status::Missing if check.is_needed => needed.push(finding.what),
@@ -109,8 +143,7 @@ fn examine(machine: &Machine, checks: &[Check], out: &mut dyn Write) -> Result<b
             }
         }
     }
-    writeln!(out, "\n{}", verdict(&needed, optional))?;
-    Ok(needed.is_empty())
+    Ok((needed, optional))
 }
 
 fn verdict(needed: &[String], optional: usize) -> String {
@@ -123,7 +156,7 @@ fn verdict(needed: &[String], optional: usize) -> String {
 }
 
 impl Status {
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Info => "info",

@@ -80,6 +80,27 @@ pub(crate) fn snippet(agent: &str) -> Result<String> {
     Plan::new(&Whereabouts::of_this_process()?, Agent::named(agent)?)?.snippet()
 }
 
+/// What makes an agent know us, to be copied by hand.
+pub(crate) struct ByHand {
+    pub(crate) file: PathBuf,
+    pub(crate) snippet: String,
+    /// The agent's own command, where it has one.
+    pub(crate) command: Option<String>,
+    /// A link that does it by a click.
+    pub(crate) link: Option<String>,
+}
+
+/// The same as is printed, for the page.
+pub(crate) fn by_hand(agent: &'static Agent) -> Result<ByHand> {
+    let plan = Plan::new(&Whereabouts::of_this_process()?, agent)?;
+    Ok(ByHand {
+        snippet: plan.snippet()?,
+        command: agent.own_command.map(|own| plan.own_command(own)),
+        link: agent.link.map(|link| link.to(&plan.entry())),
+        file: plan.file,
+    })
+}
+
 /// Prints the configuration for an agent, or merges it into the agent's file.
 fn run_in(
     whereabouts: &Whereabouts,

@@ -90,6 +90,7 @@ fn matters(event: &Event, reader: &str) -> bool {
         | Event::SessionStarted { .. }
         | Event::Resumed { .. }
         | Event::Evaluated(_)
+        | Event::ReplChanged { .. }
         | Event::ProcessStarted { .. }
         | Event::ProcessEnded { .. }
         | Event::ThreadStarted { .. }

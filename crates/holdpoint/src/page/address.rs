@@ -78,7 +78,6 @@ pub(super) fn to<'a>(path: &str, query: impl Iterator<Item = (&'a str, &'a str)>
 }
 
 /// A word as a part of a path.
-#[cfg_attr(not(test), expect(dead_code, reason = "for views whose things have names of programs"))]
 pub(super) fn word(text: &str) -> String {
     let Ok(mut url) = Url::parse("http://localhost/") else { return String::new() };
     if let Ok(mut words) = url.path_segments_mut() {

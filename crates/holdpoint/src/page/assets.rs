@@ -21,7 +21,12 @@ const ASSETS: &[Asset] = &[
     Asset {
         name: "page.css",
         kind: "text/css; charset=utf-8",
-        text: include_str!("assets/page.css"),
+        text: concat!(
+            include_str!("assets/page.css"),
+            include_str!("assets/calls.css"),
+            include_str!("assets/timeline.css"),
+            include_str!("assets/outside.css"),
+        ),
     },
     Asset {
         name: "page.js",

@@ -19,13 +19,18 @@ use holdpoint_engine::{
 };
 use maud::Markup;
 
-use super::colours;
+use super::{calls::CallAnswers, colours, setup::LastLook, timeline::DrawnTimelines};
 
 #[derive(Default)]
 pub(crate) struct Desk {
     stops: Mutex<VecDeque<Arc<SeenStop>>>,
     texts: Mutex<VecDeque<(TextKey, Arc<SeenText>)>>,
     windows: Mutex<VecDeque<(WindowKey, Arc<SeenWindow>)>>,
+    /// What the store said of calls and values.
+    pub(super) calls: CallAnswers,
+    /// Held while one is read on: whoever comes meanwhile finds it done.
+    pub(super) timelines: tokio::sync::Mutex<DrawnTimelines>,
+    pub(super) last_look: LastLook,
 }
 
 /// A frame of a stop, as it was looked at.
@@ -71,6 +76,7 @@ struct WindowKey {
     file: PathBuf,
     mark: u64,
     first: usize,
+    last: usize,
 }
 
 impl Desk {
@@ -138,6 +144,15 @@ impl Desk {
         Some(text)
     }
 
+    /// A file that an app names, as it is now; none where it is no source that can be read here.
+    pub(super) async fn file(&self, file: &Path) -> Option<Arc<SeenText>> {
+        let path = file.to_owned();
+        let text = tokio::task::spawn_blocking(move || inspect::read(&path)).await.ok()??;
+        let (lines, mark) = (text.lines().count(), hash(&text));
+        let source = Source { text: text.into(), edited: None };
+        Some(Arc::new(SeenText { source, lines, mark }))
+    }
+
     /// Lines of it with their colours, and without their secrets.
     pub(super) fn window(
         &self,
@@ -146,7 +161,7 @@ impl Desk {
         text: &SeenText,
         (first, last): (usize, usize),
     ) -> Arc<SeenWindow> {
-        let key = WindowKey { file: file.to_owned(), mark: text.mark, first };
+        let key = WindowKey { file: file.to_owned(), mark: text.mark, first, last };
         let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = windows.iter().find(|(of, _)| *of == key).map(|(_, lines)| Arc::clone(lines));
         drop(windows);

@@ -33,8 +33,13 @@ pub(super) fn row(record: &Record) -> Markup {
 
 /// What happened, with the project's own files by their names in it.
 fn text(event: &Event) -> String {
+    short(&event.line())
+}
+
+/// The same of a line that is known already.
+pub(super) fn short(line: &str) -> String {
     let here = crate::root::current().join("");
-    event.line().replace(&*here.to_string_lossy(), "")
+    line.replace(&*here.to_string_lossy(), "")
 }
 
 fn id(seq: Seq) -> String {
@@ -43,19 +48,25 @@ fn id(seq: Seq) -> String {
 
 /// The word of a kind, and its hue.
 pub(super) fn kind(event: &Event) -> (&'static str, &'static str) {
-    match event.kind() {
+    match event.label() {
+        EventKind::EXCEPTION => ("exception", "fail"),
+        _ => word(event.kind()),
+    }
+}
+
+/// The same of an event of which only the kind is known.
+pub(super) fn word(kind: EventKind) -> (&'static str, &'static str) {
+    match kind {
         EventKind::ServerStarted | EventKind::ServerStopping => ("server", ""),
         EventKind::ClientConnected => ("connected", ""),
         EventKind::ClientLeft => ("left", ""),
         EventKind::Note => ("note", ""),
         EventKind::SessionStarted => ("session", ""),
-        EventKind::Stopped => match event.label() {
-            EventKind::EXCEPTION => ("exception", "fail"),
-            _ => ("stopped", "hold"),
-        },
+        EventKind::Stopped => ("stopped", "hold"),
         EventKind::Resumed => ("resumed", "run"),
         EventKind::ControlChanged => ("control", ""),
         EventKind::Evaluated => ("evaluated", ""),
+        EventKind::ReplChanged => ("REPL", ""),
         EventKind::SessionEnded => ("ended", ""),
         EventKind::ProcessStarted | EventKind::ProcessEnded => ("process", ""),
         EventKind::ThreadStarted | EventKind::ThreadEnded => ("thread", ""),

@@ -43,7 +43,8 @@ pub(super) async fn stream(State(app): State<App>, Query(asked): Query<LiveQuery
     let pairs = asked.has.split(' ').filter_map(|it| it.rsplit_once(':'));
     let has = pairs.map(|(id, mark)| (id.to_owned(), mark.to_owned())).collect();
     let head = app.engine.log.watch();
-    let page = OpenPage { app, at, has, rows: HashMap::new(), head, told: None, settles: false };
+    let rows = HashMap::new();
+    let page = OpenPage { app, at, has, rows, head, told: None, settles: false };
     let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
     Sse::new(events(page)).keep_alive(keep_alive).into_response()
 }
@@ -84,8 +85,8 @@ impl OpenPage {
             rail::markup(&self.app, &self.at, &mut sheet.parts);
             self.told = Some(Instant::now());
             let changed = self.changed(&sheet);
-            self.settles = !changed.is_empty();
-            if is_first || self.settles {
+            self.settles = !changed.is_empty() || sheet.parts.is_late();
+            if is_first || !changed.is_empty() {
                 return Some(json!({ "seq": seq, "title": sheet.title, "parts": changed }));
             }
         }

@@ -15,7 +15,7 @@ use maud::{Markup, html};
 
 use super::{
     address::{FormFields, PageAddress},
-    happened,
+    calls, happened,
     pieces::{self, icon},
     rail,
     sessions::{self, points, steer},
@@ -80,7 +80,7 @@ async fn full(app: &App) -> Sheet {
                 }
                 section.panel aria-labelledby="run-h" {
                     header { h2 #run-h { "Running" } small #run-n { (parts.put("run-n", html! { (running.len()) })) } }
-                    div.scroll #running { (parts.put("running", running_table(&running))) }
+                    div.scroll #running tabindex="0" role="region" aria-label="What runs, as a table" { (parts.put("running", running_table(&running))) }
                 }
                 (points::panel(app, &mut parts))
             }
@@ -129,14 +129,18 @@ fn paused(app: &App) -> Vec<Markup> {
                 header {
                     svg.i.hold-i.duo aria-hidden="true" { (pieces::using("paused")) }
                     div.grow {
-                        h3 { code { (pieces::line(&it.seen.call.line())) } }
-                        p { "paused " (it.moment.reason()) }
+                        h3 { a href=(calls::to(&it.id)) { code { (pieces::line(&it.seen.call.line_without(app.engine.secrets()))) } " paused" } }
+                        p { (calls::when(it.moment)) @if let Some(pid) = it.seen.call.pid { ", pid " (pid) } }
                     }
                     span.meta.tab { (pieces::age(pieces::seconds_ms(it.paused_at))) }
                 }
                 footer {
-                    span.quiet { "Decided by an agent's " code { "breakpoint_continue" } ", or over REST at "
-                        code { "/api/paused" } "." }
+                    form.btns-row method="post" action=(calls::to(&it.id)) {
+                        a.btn.small.main-act href=(calls::to(&it.id)) { "Decide" }
+                        input type="hidden" name="act" value="continue";
+                        button.btn.small name="do" value="decide" { (icon("play")) "Continue" }
+                    }
+                    span.quiet { "Its app waits for an answer." }
                 }
             }
         }

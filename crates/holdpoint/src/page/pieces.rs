@@ -96,6 +96,36 @@ pub(super) fn number(number: usize) -> String {
     out
 }
 
+/// The colour of a value: a string, a number, or neither.
+pub(super) fn hue(text: &str) -> &'static str {
+    match text.chars().next() {
+        Some('\'' | '"' | '`') => "s",
+        Some(first) if first.is_ascii_digit() || first == '-' => "d",
+        _ => "",
+    }
+}
+
+/// When it was, to the millisecond; in the person's own zone with a script.
+pub(super) fn moment(at_s: f64) -> Markup {
+    let at_ms = seconds_ms(at_s);
+    let (time, rest) = clock(at_ms);
+    html! { time.tab data-at=(at_ms) { (time) span { (rest) } } }
+}
+
+/// How long something took: `4 µs`, `12.3 ms`, `2.10 s`.
+pub(super) fn took(seconds: f64) -> String {
+    match seconds.max(0.0) {
+        it if it < 0.000_999_5 => format!("{:.0} µs", it * 1e6),
+        it if it < 0.999_5 => format!("{:.1} ms", it * 1e3),
+        it if it < 60.0 => format!("{it:.2} s"),
+        it if it < 3_600.0 => {
+            format!("{:.0} min {:.0} s", (it / 60.0).floor(), (it % 60.0).floor())
+        }
+        it if it < 86_400.0 => format!("{:.1} h", it / 3_600.0),
+        it => format!("{:.0} days", it / 86_400.0),
+    }
+}
+
 /// `pricing.py:43`
 pub(super) fn short_spot(frame: &Frame) -> String {
     let file = frame
@@ -129,7 +159,6 @@ pub(super) fn copy_line(text: &str) -> Markup {
 }
 
 /// Several lines to copy.
-#[expect(dead_code, reason = "for the view that shows configurations")]
 pub(super) fn copy_block(text: &str) -> Markup {
     html! { div.copy { pre tabindex="0" { (text) } (copy_button()) } }
 }
@@ -191,6 +220,12 @@ mod tests {
         assert_eq!(html("a\u{1b}[31mred\nb"), "a\\x1b[31mred⏎b");
         assert_eq!(html("invoice\u{202e}fdp.exe"), "invoice\\u202efdp.exe");
         assert_eq!(block("a\tb\r\nc").render().into_string(), "a\tb\nc");
+    }
+
+    #[test]
+    fn times_have_the_unit_that_fits() {
+        let all = [0.000_004, 0.000_136, 0.001_6, 2.1, 125.9, 9_000.0, 1e9].map(took);
+        assert_eq!(all, ["4 µs", "136 µs", "1.6 ms", "2.10 s", "2 min 5 s", "2.5 h", "11574 days"]);
     }
 
     #[test]

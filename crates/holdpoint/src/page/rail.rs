@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use super::{
     VIEWS,
     address::PageAddress,
+    calls,
     pieces::{self, icon},
     sheet::{Count, LiveParts},
 };
@@ -116,7 +117,7 @@ pub(super) fn held(app: &App) -> Vec<HeldThing> {
         .collect();
     let paused = app.engine.opened_callpoints().map(|it| it.paused()).unwrap_or_default();
     all.extend(paused.iter().filter(|it| it.is_waiting).map(|it| HeldThing {
-        to: format!("/now#hold-{}", it.id),
+        to: calls::to(&it.id),
         what: it.seen.call.name.clone(),
         who: "a call waits".to_owned(),
         since_ms: pieces::seconds_ms(it.paused_at),

@@ -1,7 +1,7 @@
 //! Programs under the debugger: all of them, and one of them with its source, stack, values, points, console and output.
 
 mod card;
-mod doing;
+pub(super) mod doing;
 mod list;
 mod one;
 pub(super) mod points;

@@ -84,7 +84,11 @@ pub(super) struct Sheet {
 
 /// What of a view may change, by the ids of the elements that it stands in.
 #[derive(Default)]
-pub(super) struct LiveParts(Vec<LivePart>);
+pub(super) struct LiveParts {
+    all: Vec<LivePart>,
+    /// Something of it is from a moment ago: it is to be looked at again although nothing more happens.
+    is_late: bool,
+}
 
 pub(super) struct LivePart {
     pub(super) id: String,
@@ -99,9 +103,9 @@ impl LiveParts {
     /// Notes what stands inside of the element `id`, and gives it back to be put there. Parts are not nested.
     pub(super) fn put(&mut self, id: impl Into<String>, inside: Markup) -> Markup {
         let id = id.into();
-        debug_assert!(self.0.iter().all(|part| part.id != id), "`{id}` twice");
+        debug_assert!(self.all.iter().all(|part| part.id != id), "`{id}` twice");
         let mark = mark(&inside.0);
-        self.0.push(LivePart { id, mark, html: inside.0.clone(), rows: Vec::new() });
+        self.all.push(LivePart { id, mark, html: inside.0.clone(), rows: Vec::new() });
         inside
     }
 
@@ -110,12 +114,21 @@ impl LiveParts {
         let whole: String = rows.iter().map(|(_, row)| row.0.as_str()).collect();
         let rows = rows.into_iter().map(|(id, row)| (id, row.0)).collect();
         let mark = mark(&whole);
-        self.0.push(LivePart { id: id.into(), mark, html: whole.clone(), rows });
+        self.all.push(LivePart { id: id.into(), mark, html: whole.clone(), rows });
         PreEscaped(whole)
     }
 
     pub(super) fn all(&self) -> &[LivePart] {
-        &self.0
+        &self.all
+    }
+
+    /// Notes whether something that is shown is from a moment ago.
+    pub(super) fn late(&mut self, is_late: bool) {
+        self.is_late |= is_late;
+    }
+
+    pub(super) fn is_late(&self) -> bool {
+        self.is_late
     }
 }
 

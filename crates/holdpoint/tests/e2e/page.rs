@@ -1,10 +1,18 @@
 //! The page, in a real browser against the real server with real programs: done by clicking and typing, checked on the
 //! page and through MCP. Each view has a file of its own; what they share is here.
 
+mod accessible;
+mod calls;
 mod entrance;
 mod every_view;
+mod external;
+mod repl;
+mod restart;
 mod sessions;
+mod setup;
 mod strangers;
+mod timeline;
+mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -93,6 +101,16 @@ pub(crate) fn shoot(browser: &mut Browser, name: &str) {
     }
     browser.size(1440, 900);
     browser.dark(false);
+}
+
+/// A server that is used from here, as npm installs it.
+fn everything() -> String {
+    format!("everything:node {}", holdpoint_testkit::servers::node_server("server-everything"))
+}
+
+/// A server that debugs Python and uses another one.
+fn with_everything() -> Debug {
+    debug::python(BIN, env!("CARGO_TARGET_TMPDIR")).start_with(&["--mcp-client", &everything()])
 }
 
 /// What a program that has the cookie sends, as the page's forms do.

@@ -218,7 +218,7 @@ async fn a_call_is_known_by_its_machine_too() {
     }
     let app = |host: &str| AppKey { host: Host::named(host), process: "p".into() };
     for (host, expected) in [("one", vec!["c1", "c3"]), ("two", vec!["c2"]), ("three", vec![])] {
-        let (rows, total) = store.calls_of(app(host), 9).await.unwrap();
+        let (rows, total) = store.calls_of(app(host), None, 9).await.unwrap();
         let ids: Vec<&str> = rows.iter().map(|row| row.call_id.as_str()).collect();
         assert_eq!((ids, total), (expected.clone(), expected.len() as u64), "{host}");
         let query = CallQuery { app: Some(app(host)), limit: 9, ..CallQuery::default() };
@@ -228,4 +228,46 @@ async fn a_call_is_known_by_its_machine_too() {
         assert_eq!(ids, expected, "{host}");
     }
     assert_eq!(store.objects(9).await.unwrap().len(), 2, "one of each machine");
+}
+
+#[tokio::test]
+async fn pages_go_both_ways_and_calls_are_found_by_what_became_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(&folder);
+    let mut batch = Batch::default();
+    for number in 0..10 {
+        let mut call = call(number, 100.0);
+        call.completed_at = 100.0 + number as f64;
+        match number {
+            4 => call.body = r#"{"d":{"w":"modify","a":[1]}}"#.into(),
+            5 => call.body = r#"{"d":{"w":"continue"}}"#.into(),
+            6 => call.status = "exception".into(),
+            _ => {}
+        }
+        batch.add_call(&call);
+    }
+    store.record(batch.into()).await.unwrap();
+    let ids = async |query: CallQuery| {
+        let page = store.calls(CallQuery { limit: 3, ..query }).await.unwrap();
+        let ids: Vec<String> = page.rows.into_iter().map(|it| it.call_id).collect();
+        (ids.join(" "), page.total, page.newer)
+    };
+    let wanted = CallQuery::default;
+    assert_eq!(ids(wanted()).await, ("c9 c8 c7".into(), 10, 0));
+    assert_eq!(ids(CallQuery { before: Some(8), ..wanted() }).await, ("c6 c5 c4".into(), 10, 3));
+    assert_eq!(ids(CallQuery { after: Some(7), ..wanted() }).await, ("c9 c8 c7".into(), 10, 0));
+    assert_eq!(ids(CallQuery { after: Some(4), ..wanted() }).await, ("c6 c5 c4".into(), 10, 3));
+    assert_eq!(ids(CallQuery { changed: true, ..wanted() }).await, ("c4".into(), 1, 0));
+    let longer = CallQuery { longer_s: Some(8.0), ..wanted() };
+    assert_eq!(ids(longer).await, ("c9 c8".into(), 2, 0));
+    assert_eq!(ids(CallQuery { value: Some(cid(3)), ..wanted() }).await, ("c3".into(), 1, 0));
+    let counts = store.call_counts((100.0, 110.0), 2, 9).await.unwrap();
+    let told: Vec<String> = counts
+        .iter()
+        .map(|it| format!("{} {} {} {:?}", it.name, it.calls, it.failed, it.recent))
+        .collect();
+    assert_eq!(told, ["even 5 1 [3, 2]", "odd 5 0 [2, 3]"]);
+    let app = AppKey { host: Host::default(), process: "p".into() };
+    let (rows, total) = store.calls_of(app, Some(100.0), 9).await.unwrap();
+    assert_eq!((rows.len(), total), (0, 10));
 }

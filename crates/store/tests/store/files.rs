@@ -120,7 +120,7 @@ async fn a_file_of_version_6_is_read() {
     Connection::open(&path).unwrap().execute_batch(include_str!("fixtures/version_6.sql")).unwrap();
     let store = open(&path);
     let app = AppKey { host: Host::named("ann"), process: "1794765102.342905+77".into() };
-    let (calls, total) = store.calls_of(app.clone(), 9).await.unwrap();
+    let (calls, total) = store.calls_of(app.clone(), None, 9).await.unwrap();
     assert_eq!((calls.len(), total, calls[0].name.as_str()), (1, 1, "f"));
     assert_eq!(store.snapshots(app.clone(), "7".into(), 9).await.unwrap().len(), 1);
     let query = CallQuery { app: Some(app), limit: 9, ..CallQuery::default() };

@@ -59,17 +59,16 @@ pub(super) async fn list(State(app): State<App>, Query(filter): Query<Filter>) -
         },
     };
     let wanted = RecordQuery {
-        call_id: None,
         name: filter.function_name,
         app: filter.process_key.as_deref().map(AppKey::here),
         status: filter.status,
         kind,
-        calls_only: false,
         search: filter.search,
         since: filter.since,
         until: filter.until,
         before: filter.before,
         limit: filter.limit.unwrap_or(limits::RECORDS_PAGE),
+        ..RecordQuery::default()
     };
     match app.engine.callpoints().await.records.page(wanted).await {
         Ok(page) => Json(json!({
@@ -161,7 +160,7 @@ pub(super) async fn tree(
     Query(size): Query<Size>,
 ) -> Response {
     let limit = size.limit.unwrap_or(limits::TREE_CALLS / 2);
-    match app.engine.callpoints().await.records.tree(&process, limit).await {
+    match app.engine.callpoints().await.records.tree(&process, None, limit).await {
         Ok((_, 0)) => error(StatusCode::NOT_FOUND, "process_not_found"),
         Ok((calls, total_count)) => {
             Json(Tree { process_key: &process, calls: &calls, total_count }).into_response()

@@ -109,6 +109,7 @@ fn ours(record: &Record) -> Vec<Text> {
         | Event::ClientLeft { .. }
         | Event::ControlChanged { .. }
         | Event::Evaluated(_)
+        | Event::ReplChanged { .. }
         | Event::ProcessStarted { .. }
         | Event::ProcessEnded { .. }
         | Event::ThreadStarted { .. }
@@ -138,7 +139,7 @@ fn of_call(record: &Record) -> Text {
                 "seq": seq,
             }),
         ),
-        Event::CallCompleted { call_id, method_name, status } => call(
+        Event::CallCompleted { call_id, method_name, status, .. } => call(
             "call_completed",
             &json!({ "call_id": call_id, "method_name": method_name, "status": status, "seq": seq }),
         ),
@@ -300,6 +301,7 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         | Event::ClientConnected { .. }
         | Event::ClientLeft { .. }
         | Event::Evaluated(_)
+        | Event::ReplChanged { .. }
         | Event::ProcessStarted { .. }
         | Event::ProcessEnded { .. }
         | Event::ThreadStarted { .. }

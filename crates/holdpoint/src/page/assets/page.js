@@ -106,6 +106,9 @@ function swap(id, html) {
   const el = document.getElementById(id);
   if (!el) return;
   if (isBusy(el) && !el.hasAttribute("data-lays")) { late.set(id, html); return; }
+  // A list is live while it stands at its top; else it says that there is more.
+  if (el.dataset.top && el.closest(".scroll")?.scrollTop > 0) { late.set(id, html); newer(el, true); return; }
+  if (el.dataset.top) newer(el, false);
   late.delete(id);
   const atEnd = el.matches("[data-end]") && el.scrollHeight - el.scrollTop - el.clientHeight < 40;
   const holder = el.cloneNode(false);
@@ -114,6 +117,8 @@ function swap(id, html) {
   if (atEnd) el.scrollTop = el.scrollHeight;
   tick(el);
 }
+function newer(el, is) { const pill = document.getElementById(el.dataset.top); if (pill) pill.hidden = !is; }
+document.addEventListener("scroll", (event) => { if (late.size && event.target.scrollTop === 0) catchUp(); }, true);
 // Rows of a list, each by its id.
 function patch(rows) {
   for (const [id, html] of rows) {
@@ -260,6 +265,7 @@ document.addEventListener("click", async (event) => {
   const on = (query) => event.target.closest(query);
   if (on("[data-theme-next]")) return nextTheme();
   if (on("[data-keys]")) return $("#keys").showModal();
+  if (on("[data-to-top]")) return $(".vbox")?.scrollTo(0, 0);
   const copy = on("[data-copy]");
   if (copy) return copied(copy);
   const reveal = on("[data-reveal]");
@@ -317,7 +323,8 @@ document.addEventListener("keydown", (event) => {
   if (key === "o") return $("[name=control]:not(:checked)")?.click();
   if (key === "b") return press(focused()?.querySelector(".g"));
   if (key === "B") { const line = focused(); if (line) trace(line); return; }
-  if (key === "j" || key === "k") row(key === "j" ? 1 : -1);
+  if (key === "j" || key === "k") return row(key === "j" ? 1 : -1);
+  press($(`[data-press="${CSS.escape(key)}"]`));
 });
 function row(step) {
   const all = $$("a.row"), now = all.indexOf(document.activeElement);
@@ -332,3 +339,40 @@ function trace(line) {
   field.closest("details")?.setAttribute("open", "");
   $("[data-trace-message]")?.focus();
 }
+
+// ── A range of the timeline: chosen by dragging over it, then it is in the address ──
+const share = (chart, x) => {
+  const box = $(".axis", chart).getBoundingClientRect();
+  return Math.min(1, Math.max(0, (x - box.left) / box.width));
+};
+let drag = null;
+document.addEventListener("pointerdown", (event) => {
+  const chart = event.target.closest("[data-chart]");
+  if (!chart || event.button !== 0 || event.target.closest(".lane-name, a")) return;
+  drag = { chart, from: share(chart, event.clientX) };
+});
+document.addEventListener("pointermove", (event) => {
+  const chart = drag?.chart ?? event.target.closest?.("[data-chart]");
+  if (!chart) return;
+  const cursor = $(".cursor", chart), range = $(".range", chart), now = share(chart, event.clientX);
+  cursor.hidden = false;
+  cursor.style.setProperty("--f", now);
+  if (!drag) return;
+  range.hidden = false;
+  range.style.setProperty("--a", Math.min(drag.from, now));
+  range.style.setProperty("--b", Math.max(drag.from, now));
+});
+document.addEventListener("pointerup", (event) => {
+  if (!drag) return;
+  const { chart, from } = drag, now = share(chart, event.clientX);
+  drag = null;
+  $(".range", chart).hidden = true;
+  if (Math.abs(now - from) < 0.01) return;
+  const [begin, end] = [$("#range time"), $("#range time:last-child")].map((it) => Number(it.dataset.at));
+  const at = (part) => Math.round(begin + part * (end - begin));
+  const to = new URL(location.href);
+  to.searchParams.set("span", at(Math.max(from, now)) - at(Math.min(from, now)));
+  to.searchParams.set("to", at(Math.max(from, now)));
+  to.searchParams.delete("before");
+  location.href = to;
+});

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Carries it out; none where it is still under way after a moment.
-pub(super) async fn tool(
+pub(in crate::page) async fn tool(
     app: &App,
     name: &'static str,
     session: Option<&str>,
@@ -21,8 +21,18 @@ pub(super) async fn tool(
     within(limits::PAGE_ASKED, app, name, session, arguments).await
 }
 
+/// The same for what an app answers, which is needed to go on.
+pub(in crate::page) async fn patiently(
+    app: &App,
+    name: &'static str,
+    session: Option<&str>,
+    arguments: Value,
+) -> Result<Option<Reply>, Failure> {
+    within(limits::PAGE_EVALUATES, app, name, session, arguments).await
+}
+
 /// The same for what gives another session, which is to be shown.
-pub(super) async fn start(
+pub(in crate::page) async fn start(
     app: &App,
     name: &'static str,
     session: Option<&str>,

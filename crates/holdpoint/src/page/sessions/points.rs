@@ -147,7 +147,7 @@ pub(in crate::page) fn panel(app: &App, parts: &mut LiveParts) -> Markup {
     html! {
         section.panel aria-labelledby="pts-h" {
             header { h2 #pts-h { "Points" } small { "what is set, in every program" } }
-            div.scroll #points {
+            div.scroll #points tabindex="0" role="region" aria-label="Breakpoints and tracepoints, as a table" {
                 (parts.put("points", html! {
                     @if all.is_empty() { p.pad.quiet { "No breakpoint or tracepoint is set. A click beside a line sets one." } } @else {
                         table.rows {

@@ -92,7 +92,14 @@ fn hostile_text_in_every_field_is_shown_as_text() {
     debug.ok("timeline_note", json!({ "text": HOSTILE }));
     debug.eval("'<img src=x onerror=alert(1)>'");
     let (mut browser, base) = signed_in(&mut debug);
-    for path in ["/now", "/sessions", "/sessions/s1", "/sessions/s1?frame=%3Cimg%3E&line=%22%3E"] {
+    for path in [
+        "/now",
+        "/sessions",
+        "/sessions/s1",
+        "/sessions/s1?frame=%3Cimg%3E&line=%22%3E",
+        "/timeline?span=all",
+        "/timeline?q=%3Cimg+src%3Dx+onerror",
+    ] {
         browser.open(&format!("{base}{path}"));
         browser.shows("#live", "Live");
         browser.shows("main", "<img src=x onerror");

@@ -118,7 +118,7 @@ fn row(
         @if is_secret {
             button.val.mark-secret type="button" data-reveal=(inside.to("show", path)) title="Show it to me" { (pieces::line(&cut(&text))) }
         } @else {
-            span class={ "val " (hue(&text)) } { (pieces::line(&cut(&text))) }
+            span class={ "val " (pieces::hue(&text)) } { (pieces::line(&cut(&text))) }
         }
         @if let Was::From(old) = change { span.was { "was " (pieces::line(&budget::cut(&clean(secrets, &variable.name, old), 40))) } }
         span.type { (pieces::line(kind)) @if let Some(count) = variable.value.indexed { ", " (count) } }
@@ -138,15 +138,6 @@ fn cut(text: &str) -> String {
 
 pub(super) fn clean<'t>(secrets: &Secrets, name: &str, text: &'t str) -> Cow<'t, str> {
     secrets.named(name, text)
-}
-
-/// A string, a number, or neither.
-fn hue(text: &str) -> &'static str {
-    match text.chars().next() {
-        Some('\'' | '"' | '`') => "s",
-        Some(first) if first.is_ascii_digit() || first == '-' => "d",
-        _ => "",
-    }
 }
 
 /// What is inside of a value, or one secret: `GET …/values?path=…` or `?show=…`.
