@@ -12,9 +12,11 @@ mod gateway;
 mod http;
 mod line;
 mod one_core;
+mod page;
 mod server;
 mod table;
 mod trace;
+mod wire;
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -34,7 +36,8 @@ Measure the binary that is handed out (profile `dist`) beside the floor, taking 
 
 The floor is the least that could do the same: for `server` a minimal rmcp server,
 for `line` and `trace` the language's debugger itself, without any server in between,
-for `calls` an HTTP handler that does nothing, for `gateway` the other server itself.
+for `calls` an HTTP handler that does nothing, for `gateway` the other server itself,
+for `page` a page that holds nothing, in the same browser.
 
 Usage: cargo xtask bench [NAME] [OPTION…]
 
@@ -56,8 +59,15 @@ Round trips of microseconds depend on where the scheduler puts the two processes
 measures them on one core, which repeats, and `free`, which does not.
 ";
 
-const BENCHES: &[Bench] =
-    &[server::SERVER, line::LINE, trace::TRACE, calls::CALLS, gateway::GATEWAY, agent::AGENT];
+const BENCHES: &[Bench] = &[
+    server::SERVER,
+    line::LINE,
+    trace::TRACE,
+    calls::CALLS,
+    gateway::GATEWAY,
+    page::PAGE,
+    agent::AGENT,
+];
 
 /// One bench; its rows are the table.
 struct Bench {

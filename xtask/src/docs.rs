@@ -1,5 +1,7 @@
 //! `cargo xtask docs`: the pages that the binary writes about itself.
 
+mod picture;
+
 use std::fs;
 use std::path::Path;
 use std::process::{Command as Process, ExitCode};
@@ -16,14 +18,16 @@ pub(crate) const COMMAND: Command = Command { name: "docs", help: HELP, run: wri
 const HELP: &str = "\
 Write the generated pages of docs/ from what the binary says about itself
 
-Usage: cargo xtask docs [--check]
+Usage: cargo xtask docs [--check | --picture]
 
 Options:
-  --check   write nothing; fail when a page is stale
+  --check     write nothing; fail when a page is stale
+  --picture   also take the README's picture of the page, in a real browser
 
 Pages:
   docs/tools.md   every tool: parameters, annotations, examples
   docs/rest.md    every HTTP endpoint
+  docs/page.webp  the picture; no two are the same, so it is not checked
 ";
 
 /// The page, and the argument of the hidden command `holdpoint docs` that prints it.
@@ -33,9 +37,10 @@ const PAGES: &[(&str, &str)] = &[("docs/tools.md", "tools"), ("docs/rest.md", "r
 const PAGE_LIMIT: Duration = Duration::from_secs(60);
 
 fn write_or_check(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
-    let check = match arguments {
-        [] => false,
-        [flag] if flag == "--check" => true,
+    let (check, pictured) = match arguments {
+        [] => (false, false),
+        [flag] if flag == "--check" => (true, false),
+        [flag] if flag == "--picture" => (false, true),
         _ => bail!("unexpected arguments: `{}`\n{HELP}", arguments.join(" ")),
     };
     let binary = workspace.debug_holdpoint()?;
@@ -53,6 +58,10 @@ fn write_or_check(workspace: &Workspace, arguments: &[String]) -> Result<ExitCod
             write(&path, &text)?;
             println!("{page}: written");
         }
+    }
+    if pictured {
+        picture::write(workspace, &binary)?;
+        println!("{}: written", picture::PICTURE);
     }
     if stale.is_empty() {
         return Ok(ExitCode::SUCCESS);

@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a terminal program speaks there")]
 
 mod bench;
+mod chromium;
 mod dist;
 mod docs;
 mod fuzz;
@@ -14,6 +15,7 @@ mod install;
 mod mutants;
 mod pins;
 mod process;
+mod scratch;
 mod soak;
 mod summary;
 mod test;

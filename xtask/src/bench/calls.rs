@@ -7,7 +7,6 @@
 mod kept;
 mod pairs;
 mod python;
-mod wire;
 
 use std::time::Duration;
 

@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+
+pub(super) use crate::scratch::{Home, Process};
 
 /// The revision that both servers are asked for.
 pub(super) const PROTOCOL: &str = "2025-11-25";
@@ -63,57 +64,6 @@ impl Server {
     }
 }
 
-/// A fresh folder, removed with everything in it.
-pub(super) struct Home(pub(super) PathBuf);
-
-impl Home {
-    pub(super) fn new() -> Result<Self> {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name = format!(
-            "holdpoint-bench-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let path = std::env::temp_dir().join(name);
-        std::fs::create_dir(&path).with_context(|| format!("creating `{}`", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Home {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.0) {
-            eprintln!("warning: `{}` stays behind: {error}", self.0.display());
-        }
-    }
-}
-
-/// A child that is killed and reaped when dropped.
-pub(super) struct Process(pub(super) Child);
-
-impl Process {
-    /// A line of what the kernel says of its memory, in megabytes.
-    pub(super) fn memory_mb(&self, line: &str) -> Result<f64> {
-        let path = format!("/proc/{}/status", self.0.id());
-        let status = std::fs::read_to_string(&path).with_context(|| format!("reading `{path}`"))?;
-        let kilobytes = status
-            .lines()
-            .find_map(|text| text.strip_prefix(line)?.trim().strip_suffix(" kB"))
-            .with_context(|| format!("no {line}"))?;
-        Ok(kilobytes.parse::<f64>()? * 1024.0 / 1e6)
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        // It may have ended by itself when its stdin closed.
-        self.0.kill().ok();
-        if let Err(error) = self.0.wait() {
-            eprintln!("warning: process {} was not reaped: {error}", self.0.id());
-        }
-    }
-}
-
 type ClientWriter = Box<dyn Write + Send>;
 type ClientReader = BufReader<Box<dyn Read + Send>>;
 
@@ -123,7 +73,7 @@ pub(super) struct StdioClient {
     reader: ClientReader,
     next_id: u64,
     process: Process,
-    _home: Home,
+    home: Home,
 }
 
 impl StdioClient {
@@ -156,7 +106,7 @@ impl StdioClient {
         process: Process,
         home: Home,
     ) -> Self {
-        Self { writer, reader: BufReader::new(reader), next_id: 0, process, _home: home }
+        Self { writer, reader: BufReader::new(reader), next_id: 0, process, home }
     }
 
     /// `initialize`, and nothing after it: for the time from start to first answer.
@@ -260,9 +210,14 @@ impl StdioClient {
         Ok(self.writer.flush()?)
     }
 
+    /// What its server calls home.
+    pub(super) fn home(&self) -> &Home {
+        &self.home
+    }
+
     /// Its two ends, for whoever uses them at once, and what ends the server when it is dropped.
     pub(super) fn into_ends(self) -> (ClientWriter, ClientReader, (Process, Home)) {
-        (self.writer, self.reader, (self.process, self._home))
+        (self.writer, self.reader, (self.process, self.home))
     }
 
     /// Resident memory in megabytes.

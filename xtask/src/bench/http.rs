@@ -52,6 +52,10 @@ impl Listening {
         Ok(Self { port, process, _group: group, home })
     }
 
+    pub(super) fn pid(&self) -> u32 {
+        self.process.0.id()
+    }
+
     /// Resident memory in megabytes.
     pub(super) fn rss_mb(&self) -> Result<f64> {
         self.process.memory_mb("VmRSS:")

@@ -19,6 +19,8 @@ pub(super) enum Unit {
     Megabytes,
     /// Of things that are counted one by one.
     Pieces,
+    /// Of a core.
+    Percent,
 }
 
 impl Unit {
@@ -34,6 +36,7 @@ impl Unit {
             Self::PerSecond => format!("{value:.0} /s"),
             Self::Megabytes => format!("{value:.1} MB"),
             Self::Pieces => format!("{value:.0}"),
+            Self::Percent => format!("{value:.1} %"),
         }
     }
 }

@@ -253,6 +253,33 @@ fn the_address_can_be_pasted() {
     stage.hub.connected("web");
 }
 
+/// Without `--print`: the user's browser is opened, and what it is sent to ends the login.
+#[test]
+fn a_real_browser_logs_in() {
+    let stage = Stage::new(&[]);
+    let (script, page) = (stage.home().join("browser"), stage.home().join("page"));
+    let chromium = std::env::var("HOLDPOINT_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
+    let profile = stage.home().join("profile");
+    let (profile, shown) = (profile.display(), page.display());
+    let options = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --dump-dom";
+    let text = format!(
+        "#!/bin/sh\nexec {chromium} {options} --user-data-dir={profile} \"$1\" > {shown}\n"
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut command = command(BIN, &["gateway", "login", "web"], stage.home());
+    let ended = command.env("BROWSER", &script).stdin(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&[ended.stdout, ended.stderr].concat()).into_owned();
+    assert!(ended.status.success() && said.contains("logged in at web"), "{said}");
+    stage.hub.connected("web");
+    // A person can close it: the page says so.
+    until("the browser's page", || {
+        std::fs::read_to_string(&page).ok().filter(|it| it.contains("</html>")).map(drop)
+    });
+    let seen = std::fs::read_to_string(&page).unwrap();
+    assert!(seen.to_lowercase().contains("logged in"), "{seen}");
+}
+
 #[test]
 fn a_client_that_was_registered_by_hand_is_used() {
     let stage = Stage::new(&["--by-hand"]);

@@ -5,6 +5,7 @@ mod calls;
 mod entrance;
 mod every_view;
 mod sessions;
+mod strangers;
 mod values;
 
 use std::path::{Path, PathBuf};
@@ -63,7 +64,10 @@ fn python() -> Debug {
 
 /// Stopped where the amount grows, with a page on it.
 fn stopped_cart() -> (Debug, Browser, String, tempfile::TempDir, PathBuf) {
-    let mut debug = python();
+    stopped_in(python())
+}
+
+fn stopped_in(mut debug: Debug) -> (Debug, Browser, String, tempfile::TempDir, PathBuf) {
     let (folder, file) = cart();
     let point = json!({ "file": file, "line": line(&file, "add") });
     debug.launch(&file, json!({ "breakpoints": [point], "stop_on_entry": false }));

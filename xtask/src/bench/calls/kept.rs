@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::super::Samples;
 use super::super::http::{Connection, Listening};
-use super::wire::{Ended, Process, Value, now};
+use super::super::wire::{Ended, Process, Value, now};
 
 pub(super) const RECORDS: u32 = 1_000_000;
 const BATCH: u32 = 2_000;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value as Json;
 
 use super::super::http::{Connection, Listening, post_head};
-use super::wire::{Process, Value};
+use super::super::wire::{Process, Value};
 
 /// The two take turns this often; each connection makes this many pairs each time. A turn ends with
 /// everything on the disk: it is long enough that most of it is not that end.
