@@ -95,6 +95,13 @@ impl Browser {
     /// A request of the protocol, and its answer.
     #[track_caller]
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.answer(method, params);
+        assert!(answer.get("error").is_none(), "{method}: {answer}");
+        answer["result"].clone()
+    }
+
+    #[track_caller]
+    fn answer(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut request = json!({ "id": id, "method": method, "params": params });
@@ -103,9 +110,7 @@ impl Browser {
         }
         let sent = Message::text(request.to_string());
         self.socket.send(sent).unwrap_or_else(|error| panic!("{method}: {error}"));
-        let answer = until(method, || self.heard().filter(|it| it["id"] == id));
-        assert!(answer.get("error").is_none(), "{method}: {answer}");
-        answer["result"].clone()
+        until(method, || self.heard().filter(|it| it["id"] == id))
     }
 
     /// The next message, if there is one; what went wrong on the page is kept.
@@ -184,10 +189,10 @@ impl Browser {
     pub fn until(&mut self, what: &str, expression: &str) -> Value {
         let started = std::time::Instant::now();
         loop {
-            // A page that is being left has no value.
+            // A page that is being left has no value, or refuses to say one.
             let asked =
                 json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-            let answer = self.ask("Runtime.evaluate", asked);
+            let answer = self.answer("Runtime.evaluate", asked)["result"].clone();
             let value = answer["result"]["value"].clone();
             let is_true = !matches!(&value, Value::Null | Value::Bool(false))
                 && value != json!("")

@@ -7,6 +7,7 @@ mod filled;
 mod frames;
 mod live;
 mod points;
+mod shown;
 mod views;
 
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
         let mut browser = Chromium::start(&stage.browser)?;
         let filled = Filled::start(&stage)?;
         let mut rows = views::rows(&mut browser, &filled).context("first views")?;
+        rows.extend(shown::rows(&mut browser, &filled).context("shown")?);
         rows.extend(frames::rows(&mut browser, &filled).context("frames")?);
         rows.extend(live::rows(&mut browser, &filled).context("ten minutes")?);
         rows

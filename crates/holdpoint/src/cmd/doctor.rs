@@ -67,7 +67,7 @@ struct Machine {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum FindingKind {
     Ok,
     /// Neither good nor bad.
     Info,
@@ -80,7 +80,7 @@ pub(crate) enum Status {
 /// What one check has to say. The report reads: status, what, detail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
-    pub(crate) status: Status,
+    pub(crate) status: FindingKind,
     pub(crate) what: String,
     pub(crate) detail: String,
     /// The command, or else the step, that makes it good.
@@ -137,9 +137,9 @@ fn look(
         for finding in (check.look)(machine) {
             told(&finding)?;
             match finding.status {
-                Status::Ok | Status::Info => {}
-                Status::Missing if check.is_needed => needed.push(finding.what),
-                Status::Missing | Status::Warning => optional += 1,
+                FindingKind::Ok | FindingKind::Info => {}
+                FindingKind::Missing if check.is_needed => needed.push(finding.what),
+                FindingKind::Missing | FindingKind::Warning => optional += 1,
             }
         }
     }
@@ -155,7 +155,7 @@ fn verdict(needed: &[String], optional: usize) -> String {
     }
 }
 
-impl Status {
+impl FindingKind {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -167,7 +167,7 @@ impl Status {
 }
 
 impl Finding {
-    fn new(status: Status, what: impl Into<String>, detail: impl Into<String>) -> Self {
+    fn new(status: FindingKind, what: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { status, what: what.into(), detail: detail.into(), fix: None }
     }
 
@@ -233,15 +233,17 @@ mod tests {
     }
 
     const GOOD: fn(&Machine) -> Vec<Finding> =
-        |_| vec![Finding::new(Status::Ok, "python3 3.11.7", "at /bin/python3")];
+        |_| vec![Finding::new(FindingKind::Ok, "python3 3.11.7", "at /bin/python3")];
     const INFO: fn(&Machine) -> Vec<Finding> =
-        |_| vec![Finding::new(Status::Info, "no server is running", "")];
+        |_| vec![Finding::new(FindingKind::Info, "no server is running", "")];
     const WARNING: fn(&Machine) -> Vec<Finding> = |_| {
-        vec![Finding::new(Status::Warning, "node 18.1.0", "is old").with_fix("install node 20")]
+        vec![
+            Finding::new(FindingKind::Warning, "node 18.1.0", "is old").with_fix("install node 20"),
+        ]
     };
     const MISSING: fn(&Machine) -> Vec<Finding> = |_| {
         vec![
-            Finding::new(Status::Missing, "home folder /x", "is not writable")
+            Finding::new(FindingKind::Missing, "home folder /x", "is not writable")
                 .with_fix("chmod u+w /home/x"),
         ]
     };

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     app::App,
     cmd::{
-        doctor::{self, Diagnosis, Finding, Status},
+        doctor::{self, Diagnosis, Finding, FindingKind},
         setup::{
             self,
             agents::{AGENTS, Agent},
@@ -149,9 +149,9 @@ fn agents(chosen: &'static Agent) -> Markup {
 
 fn finding_row(finding: &Finding) -> Markup {
     let (class, symbol) = match finding.status {
-        Status::Ok => ("ok", "check"),
-        Status::Info => ("info", "info"),
-        Status::Warning | Status::Missing => ("missing", "alert"),
+        FindingKind::Ok => ("ok", "check"),
+        FindingKind::Info => ("info", "info"),
+        FindingKind::Warning | FindingKind::Missing => ("missing", "alert"),
     };
     html! {
         li class=(class) {

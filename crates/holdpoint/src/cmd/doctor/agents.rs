@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Finding, Machine, Status};
+use super::{Finding, FindingKind, Machine};
 use crate::cmd::setup::agents::{AGENTS, Agent};
 use crate::cmd::setup::file;
 use crate::cmd::setup::merge::Registration;
@@ -18,7 +18,7 @@ pub(super) fn configurations(machine: &Machine) -> Vec<Finding> {
         }
     }
     if !absent.is_empty() {
-        findings.push(Finding::new(Status::Info, "not installed here:", absent.join(", ")));
+        findings.push(Finding::new(FindingKind::Info, "not installed here:", absent.join(", ")));
     }
     findings
 }
@@ -36,7 +36,7 @@ fn examine(agent: &Agent, whereabouts: &Whereabouts) -> Option<Finding> {
             Ok(Registration::OtherWay) => return Some(knows(agent, file)),
             Err(why) => {
                 let detail = format!("has a configuration we cannot read: {why}");
-                return Some(Finding::new(Status::Warning, agent.title, detail));
+                return Some(Finding::new(FindingKind::Warning, agent.title, detail));
             }
         }
     }
@@ -45,7 +45,7 @@ fn examine(agent: &Agent, whereabouts: &Whereabouts) -> Option<Finding> {
     }
     let places_looked: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     let detail = format!("does not know Holdpoint (looked in {})", places_looked.join(" and "));
-    Some(Finding::new(Status::Missing, agent.title, detail).with_fix(setup_command(agent)))
+    Some(Finding::new(FindingKind::Missing, agent.title, detail).with_fix(setup_command(agent)))
 }
 
 fn look(agent: &Agent, file: &Path) -> Result<Registration, String> {
@@ -70,11 +70,11 @@ fn describe_entry(agent: &Agent, whereabouts: &Whereabouts, file: &Path, command
         return knows(agent, file);
     }
     let detail = format!("starts `{command}`, which is not there (says {})", file.display());
-    Finding::new(Status::Warning, agent.title, detail).with_fix(setup_command(agent))
+    Finding::new(FindingKind::Warning, agent.title, detail).with_fix(setup_command(agent))
 }
 
 fn knows(agent: &Agent, file: &Path) -> Finding {
-    Finding::new(Status::Ok, agent.title, format!("knows Holdpoint, by {}", file.display()))
+    Finding::new(FindingKind::Ok, agent.title, format!("knows Holdpoint, by {}", file.display()))
 }
 
 fn setup_command(agent: &Agent) -> String {
@@ -228,7 +228,7 @@ mod tests {
         add_program(&root.path().join("bin"), "claude");
         let missing: Vec<String> = configurations(&machine)
             .into_iter()
-            .filter(|finding| finding.status == Status::Missing)
+            .filter(|finding| finding.status == FindingKind::Missing)
             .map(|finding| finding.what)
             .collect();
         assert_eq!(missing, ["Claude Code"]);

@@ -9,7 +9,7 @@ use holdpoint_engine::{
 };
 
 use super::process::{self, Answer};
-use super::{Check, Finding, Machine, Status};
+use super::{Check, Finding, FindingKind, Machine};
 use crate::cmd::setup::whereabouts::Platform;
 
 /// One check for each language.
@@ -50,19 +50,19 @@ fn describe_library(
     let WantedLibrary { name, shows, without, .. } = *library;
     if let Some(version) = version_in(answer, "") {
         return Finding::new(
-            Status::Ok,
+            FindingKind::Ok,
             format!("{name} {version}"),
             format!("for line debugging of {language}"),
         );
     }
     match answer {
         Answer::Said(_) | Answer::Failed(_) => {
-            Finding::new(Status::Info, name, format!("is not in {runtime}; {without}"))
+            Finding::new(FindingKind::Info, name, format!("is not in {runtime}; {without}"))
         }
         Answer::TooLate => {
             let late = process::DEADLINE.as_secs();
             let detail = format!("was not imported within {late} s in {runtime}; {without}");
-            Finding::new(Status::Warning, name, detail)
+            Finding::new(FindingKind::Warning, name, detail)
                 .with_fix(format!("{runtime} {shows} shows what is wrong"))
         }
     }
@@ -76,7 +76,7 @@ fn describe(wants: &Wants, name: &str, version: &str, path: &Path) -> Finding {
         return finding;
     }
     let detail = format!("{}; {least} or newer is recommended", finding.detail);
-    Finding { status: Status::Warning, detail, ..finding }.with_fix(wants.install)
+    Finding { status: FindingKind::Warning, detail, ..finding }.with_fix(wants.install)
 }
 
 /// The version, if the answer begins with one after the prefix.
@@ -87,11 +87,15 @@ fn version_in(answer: &Answer, prefix: &str) -> Option<String> {
 }
 
 fn found(name: &str, version: &str, path: &Path) -> Finding {
-    Finding::new(Status::Ok, format!("{name} {version}"), format!("at {}", path.display()))
+    Finding::new(FindingKind::Ok, format!("{name} {version}"), format!("at {}", path.display()))
 }
 
 fn not_installed(name: &str, language: &str) -> Finding {
-    Finding::new(Status::Warning, name, format!("is not on PATH: no line debugging of {language}"))
+    Finding::new(
+        FindingKind::Warning,
+        name,
+        format!("is not on PATH: no line debugging of {language}"),
+    )
 }
 
 fn no_version(name: &str, path: &Path, answer: &Answer) -> Finding {
@@ -101,7 +105,7 @@ fn no_version(name: &str, path: &Path, answer: &Answer) -> Finding {
         Answer::Failed(error) => format!("does not run: {error}"),
     };
     let path = path.display();
-    Finding::new(Status::Warning, name, format!("at {path} {why}"))
+    Finding::new(FindingKind::Warning, name, format!("at {path} {why}"))
         .with_fix(format!("{path} --version shows what is wrong"))
 }
 
@@ -229,6 +233,6 @@ mod tests {
         machine.whereabouts.search_path = Some(folder.into_os_string());
         let findings = look(&wants("node"), &machine);
         assert_eq!(findings.len(), 1);
-        assert_eq!(findings[0].status, Status::Warning);
+        assert_eq!(findings[0].status, FindingKind::Warning);
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::port_owner::{self, Owner};
-use super::{Finding, Machine, Status};
+use super::{Finding, FindingKind, Machine};
 use crate::cmd::setup::file;
 use crate::cmd::setup::whereabouts::Platform;
 use crate::http::serving::port_file;
@@ -58,10 +58,14 @@ pub(super) fn port(machine: &Machine) -> Vec<Finding> {
     let ours = port_file_of(machine)
         .is_some_and(|path| find_server(machine, &path) == Server::Running { port });
     let finding = if ours {
-        Finding::new(Status::Ok, format!("port {port}"), "is taken by the running Holdpoint server")
+        Finding::new(
+            FindingKind::Ok,
+            format!("port {port}"),
+            "is taken by the running Holdpoint server",
+        )
     } else {
         match is_free(port) {
-            Ok(true) => Finding::new(Status::Ok, format!("port {port}"), "is free"),
+            Ok(true) => Finding::new(FindingKind::Ok, format!("port {port}"), "is free"),
             Ok(false) => taken_port(port, port_owner::find(&machine.whereabouts, port)),
             Err(error) => no_port(&error),
         }
@@ -71,12 +75,12 @@ pub(super) fn port(machine: &Machine) -> Vec<Finding> {
 
 pub(super) fn ipv6_loopback(_machine: &Machine) -> Vec<Finding> {
     vec![match TcpListener::bind((Ipv6Addr::LOCALHOST, 0)) {
-        Ok(_) => Finding::new(Status::Ok, "IPv6 loopback", "is available"),
+        Ok(_) => Finding::new(FindingKind::Ok, "IPv6 loopback", "is available"),
         Err(error) => {
             let detail = format!(
                 "is not available: {error}; programs that debug on ::1 only cannot be reached"
             );
-            let finding = Finding::new(Status::Warning, "IPv6 loopback", detail);
+            let finding = Finding::new(FindingKind::Warning, "IPv6 loopback", detail);
             if cfg!(target_os = "linux") {
                 finding.with_fix("sudo sysctl -w net.ipv6.conf.lo.disable_ipv6=0")
             } else {
@@ -117,12 +121,14 @@ fn describe_server(server: Server, path: &Path, platform: Platform) -> Finding {
         Platform::MacOs | Platform::Xdg => "rm",
     };
     let fix = format!("{remove} {}", platform.shell_word(&path.to_string_lossy()));
-    let stale = |detail| Finding::new(Status::Warning, "server", detail).with_fix(fix);
+    let stale = |detail| Finding::new(FindingKind::Warning, "server", detail).with_fix(fix);
     match server {
-        Server::NoPortFile => Finding::new(Status::Info, "server", "is not running"),
-        Server::Running { port } => {
-            Finding::new(Status::Ok, "server", format!("is running at http://127.0.0.1:{port}"))
-        }
+        Server::NoPortFile => Finding::new(FindingKind::Info, "server", "is not running"),
+        Server::Running { port } => Finding::new(
+            FindingKind::Ok,
+            "server",
+            format!("is running at http://127.0.0.1:{port}"),
+        ),
         Server::Unreadable { why } => stale(format!("may be running, but {why}")),
         Server::Silent { port } => {
             stale(format!("is not running, though {} says port {port}", path.display()))
@@ -143,12 +149,12 @@ fn taken_port(port: u16, owner: Option<Owner>) -> Finding {
         None => ("another program".to_owned(), "stop that program".to_owned()),
     };
     let detail = format!("is taken by {who}; Holdpoint takes the next free one");
-    Finding::new(Status::Warning, format!("port {port}"), detail)
+    Finding::new(FindingKind::Warning, format!("port {port}"), detail)
         .with_fix(format!("{fix}, if you want that port"))
 }
 
 fn no_port(error: &io::Error) -> Finding {
-    Finding::new(Status::Missing, "loopback", format!("allows no port to be opened: {error}"))
+    Finding::new(FindingKind::Missing, "loopback", format!("allows no port to be opened: {error}"))
         .with_fix(
             "let programs listen on 127.0.0.1: check the sandbox, the container or the firewall",
         )

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use super::{Finding, Machine, Status};
+use super::{Finding, FindingKind, Machine};
 use crate::cmd::setup::whereabouts::Platform;
 
 pub(super) fn binary(machine: &Machine) -> Vec<Finding> {
@@ -17,7 +17,7 @@ pub(super) fn binary(machine: &Machine) -> Vec<Finding> {
         Some(other) => format!("; PATH leads to another one, {}", other.display()),
     };
     let what = format!("holdpoint {}", machine.version);
-    vec![Finding::new(Status::Ok, what, format!("at {}{on_path}", whereabouts.exe.display()))]
+    vec![Finding::new(FindingKind::Ok, what, format!("at {}{on_path}", whereabouts.exe.display()))]
 }
 
 /// Where the store, the port file and the adapters live. It has to be writable, or creatable.
@@ -25,7 +25,7 @@ pub(super) fn home_folder(machine: &Machine) -> Vec<Finding> {
     let Ok(folder) = machine.whereabouts.holdpoint_folder() else {
         return vec![
             Finding::new(
-                Status::Missing,
+                FindingKind::Missing,
                 "home folder",
                 "is not known: neither HOLDPOINT_HOME nor HOME is set",
             )
@@ -36,9 +36,11 @@ pub(super) fn home_folder(machine: &Machine) -> Vec<Finding> {
     // `create_dir_all` makes what is missing, so what counts is the lowest folder that is there.
     let lowest = folder.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(&folder);
     vec![match probe(lowest) {
-        Ok(()) if lowest == folder => Finding::new(Status::Ok, what, "is writable"),
-        Ok(()) => Finding::new(Status::Ok, what, "is not there yet; the first start creates it"),
-        Err(error) => Finding::new(Status::Missing, what, format!("is not writable: {error}"))
+        Ok(()) if lowest == folder => Finding::new(FindingKind::Ok, what, "is writable"),
+        Ok(()) => {
+            Finding::new(FindingKind::Ok, what, "is not there yet; the first start creates it")
+        }
+        Err(error) => Finding::new(FindingKind::Missing, what, format!("is not writable: {error}"))
             .with_fix(format!(
                 "{}, or set HOLDPOINT_HOME to a folder you can write to",
                 repair(lowest, machine.whereabouts.platform)

@@ -8,7 +8,7 @@ use std::{
 
 use holdpoint_engine::limits;
 
-use super::{Finding, Machine, Status, network};
+use super::{Finding, FindingKind, Machine, network};
 
 /// An answer of `/healthz` with its head.
 const ANSWER_BYTES: u64 = 16 * 1024;
@@ -27,7 +27,7 @@ fn of_server(machine: &Machine) -> Option<Finding> {
     };
     let detail = format!("{trouble}, says the running server: what happens now is not kept");
     Some(
-        Finding::new(Status::Warning, "store", detail)
+        Finding::new(FindingKind::Warning, "store", detail)
             .with_fix("ask that server for its status, which says why"),
     )
 }
@@ -56,9 +56,11 @@ fn of_file(machine: &Machine) -> Option<Finding> {
     match OpenOptions::new().append(true).open(&file) {
         Ok(_) => None,
         Err(error) => Some(
-            Finding::new(Status::Warning, what, format!("cannot be written: {error}")).with_fix(
-                format!("let yourself write {}, or name another by --db", file.display()),
-            ),
+            Finding::new(FindingKind::Warning, what, format!("cannot be written: {error}"))
+                .with_fix(format!(
+                    "let yourself write {}, or name another by --db",
+                    file.display()
+                )),
         ),
     }
 }
