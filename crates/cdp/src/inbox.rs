@@ -7,8 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
-    task::AbortHandle,
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot},
     time::timeout,
 };
 
@@ -39,7 +38,8 @@ pub struct Inbox {
     queue: mpsc::Receiver<Queued>,
     closing: ClosingCell,
     said_closed: bool,
-    task: AbortHandle,
+    /// Dropped with the inbox, which tells the connection to end.
+    _held: oneshot::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -75,8 +75,8 @@ pub(crate) fn channel(limits: &Limits) -> (Outlet, Queue) {
 }
 
 impl Inbox {
-    pub(crate) fn new(queue: Queue, closing: ClosingCell, task: AbortHandle) -> Inbox {
-        Inbox { queue: queue.0, closing, said_closed: false, task }
+    pub(crate) fn new(queue: Queue, closing: ClosingCell, held: oneshot::Sender<()>) -> Inbox {
+        Inbox { queue: queue.0, closing, said_closed: false, _held: held }
     }
 
     /// The next thing that happened; `None` after [`Incoming::Closed`]. Cancel-safe.
@@ -92,12 +92,6 @@ impl Inbox {
     }
 }
 
-impl Drop for Inbox {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 impl Outlet {
     pub(crate) async fn put(
         &mut self,
@@ -105,9 +99,7 @@ impl Outlet {
         event: Event,
         bytes: usize,
     ) -> Result<(), Closing> {
-        // A message larger than the whole inbox takes all of it.
-        let weight = bytes.saturating_mul(limits::READ_WEIGHT).div_ceil(1024);
-        let cost = u32::try_from(weight).unwrap_or(u32::MAX).clamp(1, self.kilobytes);
+        let cost = self.cost(bytes);
         let room = match Arc::clone(&self.room).try_acquire_many_owned(cost) {
             Ok(room) => room,
             Err(_) if event.may_be_dropped() => {
@@ -121,6 +113,22 @@ impl Outlet {
             self.push(Incoming::Dropped { console_events }, None).await?;
         }
         self.push(Incoming::Event { target, event }, Some(room)).await
+    }
+
+    /// The same while the connection ends: nobody waits for room any more.
+    pub(crate) fn offer(&mut self, target: Target, event: Event, bytes: usize) {
+        let room = Arc::clone(&self.room).try_acquire_many_owned(self.cost(bytes)).ok();
+        if let Some(room) = room {
+            let queued = Queued { incoming: Incoming::Event { target, event }, _room: Some(room) };
+            // The inbox may be gone already.
+            self.queue.try_send(queued).unwrap_or_default();
+        }
+    }
+
+    /// A message larger than the whole inbox takes all of it.
+    fn cost(&self, bytes: usize) -> u32 {
+        let weight = bytes.saturating_mul(limits::READ_WEIGHT).div_ceil(1024);
+        u32::try_from(weight).unwrap_or(u32::MAX).clamp(1, self.kilobytes)
     }
 
     async fn wait_for_room(&self, cost: u32) -> Result<OwnedSemaphorePermit, Closing> {

@@ -16,6 +16,8 @@ pub struct Limits {
     pub calls: usize,
     /// How long connecting and the websocket handshake may take together.
     pub connect: Duration,
+    /// How long a program may take to hear that the connection ends. One that does not is left all the same.
+    pub leave: Duration,
 }
 
 impl Default for Limits {
@@ -34,6 +36,9 @@ impl Default for Limits {
             calls: 1024,
             // Loopback, but a program that starts under load may take seconds to answer.
             connect: Duration::from_secs(10),
+            // Whoever is inside of a system call hears nothing, and a session that lets go of it waits no
+            // longer than two seconds.
+            leave: Duration::from_millis(1500),
         }
     }
 }

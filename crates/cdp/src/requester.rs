@@ -1,5 +1,7 @@
 //! Calls to the inspector of one thread: the main one, or a worker.
 
+use std::os::fd::{AsFd as _, OwnedFd};
+
 use serde::Serialize;
 use serde_json::Value;
 use tokio::{
@@ -41,18 +43,35 @@ pub struct Requester {
 impl Requester {
     /// Connects to an address as the inspector prints it: `ws://127.0.0.1:9229/<uuid>`.
     pub async fn connect(url: &str, limits: Limits) -> Result<(Requester, Inbox), Error> {
-        let socket = timeout(limits.connect, open(url, &limits))
-            .await
-            .map_err(|_| unreachable_at(url, &"no answer in time"))??;
+        let socket = opened(url, &limits).await?;
+        Ok(Requester::over(socket, url, limits))
+    }
+
+    /// The same with a second handle to the connection, for somebody who is to keep it open.
+    pub async fn connect_kept(
+        url: &str,
+        limits: Limits,
+    ) -> Result<(Requester, Inbox, OwnedFd), Error> {
+        let socket = opened(url, &limits).await?;
+        let kept = socket.get_ref().stream().as_fd().try_clone_to_owned();
+        let kept = kept.map_err(|error| unreachable_at(url, &error))?;
+        let (requester, inbox) = Requester::over(socket, url, limits);
+        Ok((requester, inbox, kept))
+    }
+
+    fn over(socket: WebSocketStream<Quick>, url: &str, limits: Limits) -> (Requester, Inbox) {
         let (outlet, queue) = inbox::channel(&limits);
         let (sender, requests) = mpsc::channel(limits.calls.max(1));
         let closing = ClosingCell::default();
         let router = Router::new(limits.calls);
-        let connection = Connection { socket, requests, outlet, router };
+        let (held, abandoned) = oneshot::channel();
+        let leave = limits.leave;
+        let connection = Connection { socket, requests, outlet, router, abandoned, leave };
         let task = connection.run(closing.clone()).instrument(tracing::debug_span!("cdp", url));
-        let task = tokio::spawn(task).abort_handle();
-        let inbox = Inbox::new(queue, closing.clone(), task);
-        Ok((Requester { requests: sender, target: Target::Main, closing }, inbox))
+        // Ends with its inbox or its last requester, as soon as the program has heard of it.
+        tokio::spawn(task);
+        let inbox = Inbox::new(queue, closing.clone(), held);
+        (Requester { requests: sender, target: Target::Main, closing }, inbox)
     }
 
     /// The same connection, speaking to a worker that was announced as attached.
@@ -96,10 +115,15 @@ impl Requester {
         self.send(runtime::RunIfWaitingForDebugger {}).await.map(drop)
     }
 
-    /// Ends the connection, of all threads. A stopped program goes on.
+    /// Begins to end the connection, of all threads. A stopped program goes on.
     pub async fn close(&self) {
         // An error means that it is closed already.
         self.requests.send(Request::Close).await.unwrap_or_default();
+    }
+
+    /// Waits until the connection has ended.
+    pub async fn closed(&self) {
+        self.requests.closed().await;
     }
 
     async fn ask(&self, method: &str, params: impl Serialize) -> Result<String, Error> {
@@ -109,6 +133,12 @@ impl Requester {
         self.requests.send(Request::Call(call)).await.map_err(|_| self.closing.error())?;
         answer.await.map_err(|_| self.closing.error())?
     }
+}
+
+async fn opened(url: &str, limits: &Limits) -> Result<WebSocketStream<Quick>, Error> {
+    timeout(limits.connect, open(url, limits))
+        .await
+        .map_err(|_| unreachable_at(url, &"no answer in time"))?
 }
 
 async fn open(url: &str, limits: &Limits) -> Result<WebSocketStream<Quick>, Error> {

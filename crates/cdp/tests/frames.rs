@@ -17,6 +17,7 @@ mod tests {
     };
 
     const DEADLINE: Duration = Duration::from_secs(20);
+    const SOON: Duration = Duration::from_millis(20);
 
     async fn pair(limits: Limits) -> (Requester, Inbox, WebSocketStream<TcpStream>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -144,7 +145,8 @@ mod tests {
     #[tokio::test]
     async fn an_inbox_that_nobody_drains_ends_the_connection() {
         let stall = Duration::from_millis(20);
-        let limits = Limits { inbox_kilobytes: 4, inbox_stall: stall, ..Limits::default() };
+        let limits =
+            Limits { inbox_kilobytes: 4, inbox_stall: stall, leave: SOON, ..Limits::default() };
         let (client, mut inbox, mut peer) = pair(limits).await;
         for n in 0..5 {
             peer.send(event(n)).await.unwrap();
@@ -159,15 +161,64 @@ mod tests {
 
     #[tokio::test]
     async fn dropping_the_inbox_or_the_last_client_ends_the_connection() {
-        let (client, inbox, mut peer) = pair(Limits::default()).await;
+        let limits = Limits { leave: SOON, ..Limits::default() };
+        let (client, inbox, mut peer) = pair(limits).await;
         drop(inbox);
         let error = client.call("A.b", json!({})).await.unwrap_err();
         assert!(matches!(error, Error::Closed { reason: Closing::Ours }), "{error}");
-        let over = timeout(DEADLINE, peer.next()).await.unwrap();
-        assert!(!matches!(over, Some(Ok(Message::Text(_)))), "{over:?}");
+        // It is asked to be silent, does not answer, and is left.
+        while let Some(Ok(_)) = timeout(DEADLINE, peer.next()).await.unwrap() {}
 
-        let (client, mut inbox, _peer) = pair(Limits::default()).await;
+        let (client, mut inbox, _peer) = pair(limits).await;
         drop(client);
         assert!(matches!(next(&mut inbox).await, Incoming::Closed(Closing::Ours)));
+    }
+
+    /// Node breaks when it writes to a connection that is just ending: whoever ends it, and however much
+    /// there was under way, the program is silent before it hears that.
+    #[tokio::test]
+    async fn a_program_has_said_its_last_word_before_it_is_left() {
+        for is_dropped in [false, true] {
+            let (client, inbox, mut peer) = pair(Limits::default()).await;
+            let caller = client.clone();
+            let under_way = tokio::spawn(async move { caller.call("A.b", json!({})).await });
+            let asked = heard(&mut peer).await;
+            let mut kept = Some(inbox);
+            if is_dropped {
+                kept = None;
+            } else {
+                client.close().await;
+            }
+            let mut last = Value::Null;
+            for method in ["NodeWorker.disable", "Debugger.disable", "Runtime.disable"] {
+                last = heard(&mut peer).await;
+                assert_eq!(last["method"], method);
+                if method != "Runtime.disable" {
+                    answer(&mut peer, &last).await;
+                }
+            }
+            peer.send(event(1)).await.unwrap();
+            let goodbye = timeout(Duration::from_millis(100), peer.next()).await;
+            assert!(goodbye.is_err(), "it is left while it may speak: {goodbye:?}");
+            answer(&mut peer, &asked).await;
+            answer(&mut peer, &last).await;
+            assert!(matches!(peer.next().await, Some(Ok(Message::Close(_)))));
+            assert!(under_way.await.unwrap().is_ok());
+            assert!(timeout(SOON, client.closed()).await.is_err(), "the other end is still open");
+            while let Some(Ok(_)) = peer.next().await {}
+            drop(peer);
+            timeout(DEADLINE, client.closed()).await.unwrap();
+            drop(kept);
+        }
+    }
+
+    async fn heard(peer: &mut WebSocketStream<TcpStream>) -> Value {
+        let frame = timeout(DEADLINE, peer.next()).await.unwrap().unwrap().unwrap();
+        serde_json::from_str(frame.to_text().unwrap()).unwrap()
+    }
+
+    async fn answer(peer: &mut WebSocketStream<TcpStream>, asked: &Value) {
+        let text = json!({"id": asked["id"], "result": {}}).to_string();
+        peer.send(Message::text(text)).await.unwrap();
     }
 }

@@ -258,6 +258,8 @@ pub const GREETING: Duration = Duration::from_secs(1);
 pub const ANSWER_HEAD: usize = 8 * 1024;
 /// How long the system's own debugger may take to put ours into a process that runs.
 pub const INJECT: Duration = Duration::from_secs(25);
+/// When whoever waits for it is told why: as a rule it takes half a second.
+pub const INJECT_SAID: Duration = Duration::from_secs(2);
 /// How long a process may take to open its inspector when it is asked to: its event loop must turn.
 pub const INSPECTOR: Duration = Duration::from_secs(10);
 /// A new listening socket shows within this; only then are those that were there before looked at.

@@ -5,6 +5,7 @@
 //! as the program ended, with the same code or by the same signal. One that is killed takes its program
 //! with it, and what that leaves is ended from here.
 
+pub mod keeper;
 mod orphans;
 pub mod report;
 mod tree;

@@ -23,7 +23,7 @@ pub use self::recorder::Unkept;
 pub use self::{
     name::NoValue,
     object::{Inspected, Looked},
-    parts::{InnerValue, OpenedValue, ValueLeaf},
+    parts::{InnerValue, OpenedValue, Unopened, ValueLeaf},
     tree::CallNode,
 };
 use crate::{

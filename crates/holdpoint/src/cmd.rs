@@ -11,6 +11,7 @@ pub(crate) mod gateway;
 pub(crate) mod guard;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod inject;
+pub(crate) mod leave;
 pub(crate) mod mcp;
 pub(crate) mod open;
 pub(crate) mod run;
@@ -47,6 +48,7 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<guard::Guard>(),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     command::<inject::Inject>(),
+    command::<leave::Leave>(),
     command::<docs::Docs>(),
     #[cfg(feature = "conformance")]
     command::<crate::conformance::Conformance>(),

@@ -41,10 +41,16 @@ pub struct Browser {
 impl Browser {
     /// A browser of its own, which knows nothing yet.
     pub fn start() -> Browser {
+        Browser::start_with(&[])
+    }
+
+    /// The same, with more words on its command line.
+    pub fn start_with(more: &[&str]) -> Browser {
         let profile = tempfile::tempdir().expect("a temporary folder");
         let program = std::env::var("HOLDPOINT_CHROMIUM").unwrap_or_else(|_| "chromium".to_owned());
         let mut child = Command::new(program)
             .args(OPTIONS)
+            .args(more)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")
             .stdin(Stdio::null())

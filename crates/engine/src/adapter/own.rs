@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::{
     failure::{Code, Failure},
-    running,
+    running::{self, Running},
 };
 
 const ROOT: u32 = 0;
@@ -22,8 +22,17 @@ pub(super) async fn accept(listener: &TcpListener, root: Option<u32>) -> io::Res
         if is_own(whose, root) {
             return Ok(stream);
         }
-        tracing::warn!(?whose, "refused a debug connection that is not of the program");
+        // What its guard leaves behind is nobody's program any more, and about to end.
+        if whose == Whose::Nobody || !is_there(root) {
+            tracing::debug!(?whose, "a debug connection came from a program that has ended");
+        } else {
+            tracing::warn!(?whose, "refused a debug connection that is not of the program");
+        }
     }
+}
+
+fn is_there(root: Option<u32>) -> bool {
+    root.is_some_and(|root| Running::find(root).is_ok())
 }
 
 /// Whether the program below `root` listens at this address, `ws://…` or `http://…`.

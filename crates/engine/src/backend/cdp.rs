@@ -332,14 +332,17 @@ impl Cdp {
 
     /// Leaves the program running, without our breakpoints. A worker's connection is its program's.
     pub async fn detach(&self) -> Result<(), Failure> {
-        let disabled = self.requester.call("Debugger.disable", serde_json::json!({}));
-        let told = tokio::time::timeout(limits::DETACH, disabled).await;
-        if *self.requester.target() == Target::Main {
-            // Whatever it answered: with its connection goes everything that we set.
-            self.requester.close().await;
-        }
-        match told {
-            Ok(answer) => answer.map(drop).map_err(refused),
+        let requester = &self.requester;
+        let leaving = async {
+            if *requester.target() == Target::Main {
+                requester.close().await;
+                requester.closed().await;
+                return Ok(());
+            }
+            requester.call("Debugger.disable", serde_json::json!({})).await.map(drop)
+        };
+        match tokio::time::timeout(limits::DETACH, leaving).await {
+            Ok(left) => left.map_err(refused),
             Err(_) => Err(Failure::new(Code::Timeout, "the program did not answer")),
         }
     }

@@ -46,7 +46,7 @@ pub struct Looked {
 impl Records {
     /// Looks into a value; `path` is as Python writes it: `.items[0]['price']`.
     pub async fn inspect(&self, cid: &str, path: &str) -> Result<Inspected, StoreError> {
-        let unknown = || unknown(cid);
+        let unknown = || Inspected::NoSuchValue(NoValue::Unknown { cid: cid.to_owned() });
         self.settle().await;
         let named = match self.value_named(cid).await? {
             Ok(named) => named,
@@ -100,11 +100,7 @@ fn shown(kept: &Kept, path: &str, pickle: &Pickle<'_>, at: Ref) -> Looked {
     }
 }
 
-pub(super) fn unknown(cid: &str) -> Inspected {
-    Inspected::NoSuchValue(NoValue::Unknown { cid: cid.to_owned() })
-}
-
-pub(super) fn undecodable(kept: &Kept, why: &str) -> Inspected {
+fn undecodable(kept: &Kept, why: &str) -> Inspected {
     Inspected::Undecodable { cid: kept.cid.to_string(), why: why.to_owned() }
 }
 

@@ -3,7 +3,7 @@
 use holdpoint_pickle::{Limits, Pickle, Ref, Show, Value as Python};
 use holdpoint_store::{StoreError, ValueRow as Kept};
 
-use super::{Inspected, Records, object};
+use super::{NoValue, Records, object};
 use crate::{calls::lenient, limits};
 
 /// A value, or a part of it, with what is inside, one level deep.
@@ -19,6 +19,21 @@ pub struct OpenedValue {
     pub inside: Vec<InnerValue>,
     /// How many there are, of which these are the first.
     pub total: usize,
+}
+
+/// Why a value could not be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unopened {
+    NoSuchValue(NoValue),
+    /// The path leads nowhere; what there is instead.
+    NoSuchPath {
+        why: String,
+    },
+    /// Its bytes cannot be read.
+    Undecodable {
+        cid: String,
+        why: String,
+    },
 }
 
 /// One value inside another.
@@ -45,11 +60,11 @@ impl Records {
         &self,
         cid: &str,
         path: &str,
-    ) -> Result<Result<OpenedValue, Inspected>, StoreError> {
+    ) -> Result<Result<OpenedValue, Unopened>, StoreError> {
         let path = path.to_owned();
         self.with_value(cid, move |kept, pickle| match pickle.find(&path) {
             Ok(at) => Ok(opened(kept, pickle, at)),
-            Err(missing) => Err(Inspected::NoSuchPath { why: missing.to_string() }),
+            Err(missing) => Err(Unopened::NoSuchPath { why: missing.to_string() }),
         })
         .await
     }
@@ -58,7 +73,7 @@ impl Records {
     pub async fn leaves(
         &self,
         cid: &str,
-    ) -> Result<Result<(Vec<ValueLeaf>, bool), Inspected>, StoreError> {
+    ) -> Result<Result<(Vec<ValueLeaf>, bool), Unopened>, StoreError> {
         self.with_value(cid, |_, pickle| Ok(leaves(pickle))).await
     }
 
@@ -66,14 +81,14 @@ impl Records {
     async fn with_value<T: Send + 'static>(
         &self,
         cid: &str,
-        look: impl FnOnce(&Kept, &Pickle<'_>) -> Result<T, Inspected> + Send + 'static,
-    ) -> Result<Result<T, Inspected>, StoreError> {
+        look: impl FnOnce(&Kept, &Pickle<'_>) -> Result<T, Unopened> + Send + 'static,
+    ) -> Result<Result<T, Unopened>, StoreError> {
         self.settle().await;
         let named = match self.value_named(cid).await? {
             Ok(named) => named,
-            Err(no) => return Ok(Err(Inspected::NoSuchValue(no))),
+            Err(no) => return Ok(Err(Unopened::NoSuchValue(no))),
         };
-        let unknown = object::unknown(cid);
+        let unknown = Unopened::NoSuchValue(NoValue::Unknown { cid: cid.to_owned() });
         let Some(kept) = self.store.value(named).await? else { return Ok(Err(unknown)) };
         let looked = tokio::task::spawn_blocking(move || {
             let data = kept.data.as_deref().unwrap_or_default();
@@ -85,16 +100,20 @@ impl Records {
                         written = holdpoint_pickle::write(&value);
                         written.as_slice()
                     }
-                    Err(_) => return Err(object::undecodable(&kept, "it is no JSON")),
+                    Err(_) => return Err(undecodable(&kept, "it is no JSON")),
                 },
             };
             match Pickle::read(bytes, &Limits::default()) {
                 Ok(pickle) => look(&kept, &pickle),
-                Err(fault) => Err(object::undecodable(&kept, &fault.to_string())),
+                Err(fault) => Err(undecodable(&kept, &fault.to_string())),
             }
         });
         Ok(looked.await.unwrap_or(Err(unknown)))
     }
+}
+
+fn undecodable(kept: &Kept, why: &str) -> Unopened {
+    Unopened::Undecodable { cid: kept.cid.to_string(), why: why.to_owned() }
 }
 
 fn opened(kept: &Kept, pickle: &Pickle<'_>, at: Ref) -> OpenedValue {

@@ -119,7 +119,9 @@ fn run(watch: &[String], server: &Settings, command: &[OsString]) -> anyhow::Res
 /// The server of this folder, which need not be the one that the port file names.
 fn of_this_folder() -> Option<String> {
     let here = std::env::current_dir().ok()?;
-    let running = servers::running();
+    let mut running = servers::running();
+    // One that is ending takes no connections any more, and is entered still.
+    running.retain(Server::answers);
     servers::choose(&running, &here, &servers::project(&here)).map(Server::url)
 }
 

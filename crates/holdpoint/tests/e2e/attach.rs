@@ -126,15 +126,6 @@ impl Target {
         });
     }
 
-    /// What a debugger that is gone left in a Python program has ended: until then it takes no other one.
-    fn is_alone(&self) {
-        let tasks = format!("/proc/{}/task", self.pid());
-        let is_python = self.source.extension().is_some_and(|it| it == "py");
-        let threads = || std::fs::read_dir(&tasks).unwrap().count();
-        let listens = self.out.with_extension("port").exists();
-        until("the debugger's threads", || (!is_python || listens || threads() == 1).then_some(()));
-    }
-
     /// Ends it by itself.
     fn end(&self) {
         File::create(self.out.with_extension("end")).unwrap();
@@ -237,7 +228,6 @@ fn outlives_the_server(language: Language, listening: bool) {
     debug.rpc.process.signal("KILL");
     debug.nothing_is_left();
     target.goes_on();
-    target.is_alone();
     // Another server takes it, and ends as it should.
     let mut debug = start();
     set(&mut debug, &target.source, target.line("write"));
@@ -265,6 +255,32 @@ fn a_node_process_outlives_the_server() {
 #[test]
 fn a_node_port_outlives_the_server() {
     outlives_the_server(Node, true);
+}
+
+/// The program has dialled, and waits to hear what is wanted of it, when the server is killed: it goes on, and nothing of
+/// what put the debugger there stays.
+#[test]
+fn a_program_goes_on_whose_server_is_killed_while_it_attaches() {
+    let mut target = Target::plain(Python);
+    target.works();
+    let mut debug = start();
+    debug.ask("debug_attach", json!({ "pid": target.pid() }));
+    let is_injector = |pid: &String| {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"inject")
+    };
+    until("the injector", || debug.children().iter().any(is_injector).then_some(()));
+    // Whoever dials it now is connected, and not answered.
+    debug.rpc.process.signal("STOP");
+    let files = format!("/proc/{}/fd", target.pid());
+    until("the connection", || {
+        let mut files = std::fs::read_dir(&files).unwrap().flatten();
+        let is_socket = |it: PathBuf| it.to_string_lossy().starts_with("socket:");
+        files.any(|it| std::fs::read_link(it.path()).is_ok_and(is_socket)).then_some(())
+    });
+    debug.rpc.process.signal("KILL");
+    debug.nothing_is_left();
+    target.goes_on();
 }
 
 #[test]
@@ -520,9 +536,7 @@ fn tracepoints_report_from_a_program_that_runs_already() {
         until("hits", || {
             debug.ok("tracepoint_read", json!({})).text.contains("saw ").then_some(())
         });
-        // Node's own inspector writes to a connection that is gone, and ends the program by that (SIGSEGV in
-        // `TcpHolder::WriteRaw`, 20.20): where hits flow, it lives only if we can let it go.
-        debug.rpc.process.signal(if language == Node { "TERM" } else { "KILL" });
+        debug.rpc.process.signal("KILL");
         debug.nothing_is_left();
         target.goes_on();
     }

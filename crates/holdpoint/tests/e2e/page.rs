@@ -10,6 +10,7 @@ mod repl;
 mod restart;
 mod sessions;
 mod setup;
+mod strangers;
 mod timeline;
 mod values;
 
@@ -69,7 +70,10 @@ fn python() -> Debug {
 
 /// Stopped where the amount grows, with a page on it.
 fn stopped_cart() -> (Debug, Browser, String, tempfile::TempDir, PathBuf) {
-    let mut debug = python();
+    stopped_in(python())
+}
+
+fn stopped_in(mut debug: Debug) -> (Debug, Browser, String, tempfile::TempDir, PathBuf) {
     let (folder, file) = cart();
     let point = json!({ "file": file, "line": line(&file, "add") });
     debug.launch(&file, json!({ "breakpoints": [point], "stop_on_entry": false }));

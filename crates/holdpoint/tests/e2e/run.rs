@@ -2,7 +2,7 @@
 //!
 //! What the client does then is tested beside it, in `clients/python/tests`.
 
-use std::path::Path;
+use std::{io::Write as _, path::Path};
 
 use holdpoint_testkit::process::{Process, run};
 
@@ -45,6 +45,28 @@ fn the_exit_code_and_the_output_are_the_apps() {
     let (code, _, stderr) = run(BIN, &["run", "--", "no-such-program"], &server.home);
     assert_eq!(code, 1);
     assert!(stderr.starts_with("error: cannot start `no-such-program`"), "{stderr}");
+}
+
+/// A server on its way out is entered until its last moment, and is nearer than the one that stays.
+#[test]
+fn an_app_is_not_led_to_a_server_that_is_ending() {
+    let mut server = serve();
+    let port = server.port();
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let ending = closed.local_addr().unwrap().port();
+    drop(closed);
+    let folder = server.home.join("servers");
+    let text = std::fs::read_to_string(folder.join(format!("{}.json", server.id()))).unwrap();
+    let mut entry: serde_json::Value = serde_json::from_str(&text).unwrap();
+    (entry["pid"], entry["port"]) = (1.into(), ending.into());
+    entry["started_ms"] = (entry["started_ms"].as_i64().unwrap() + 1).into();
+    let mut file = std::fs::File::create(folder.join("1.json")).unwrap();
+    file.lock().unwrap();
+    file.write_all(entry.to_string().as_bytes()).unwrap();
+    let code = "import os; print(os.environ['HOLDPOINT_FOUND'])";
+    let (code, stdout, stderr) = python(&server.home, &[], code);
+    let expected = format!("http://127.0.0.1:{port}");
+    assert_eq!((code, stdout.trim()), (0, expected.as_str()), "{stderr}");
 }
 
 #[test]

@@ -233,6 +233,26 @@ fn on_the_line_where_the_program_stands_it_counts_from_the_next_time_on() {
     }
 }
 
+/// Other points of its file come and go while the program runs; no pass is missed meanwhile.
+#[test]
+fn what_else_is_set_in_its_file_takes_no_pass_away() {
+    let [language, _] = languages();
+    let mut debug = start();
+    let file = &language.program;
+    trace(&mut debug, file, "loop", json!({ "log_message": "{i}" }));
+    run(&mut debug, file, json!({ "args": ["60000"], "timeout_s": 0.1 }));
+    let place = json!({ "file": file, "line": line(file, "done"), "condition": "1 == 2" });
+    let mut times = 0;
+    while debug.ok("debug_status", json!({})).text.contains("running") {
+        let id = debug.ok("breakpoint_set", place.clone()).data["breakpoint_id"].clone();
+        debug.ok("breakpoint_remove", json!({ "id": id }));
+        times += 1;
+    }
+    assert!(times > 0, "it was over too soon");
+    debug.ok("debug_wait", json!({})).ended(json!({ "code": 0 }));
+    debug.ok("tracepoint_read", json!({})).has(&["60000 hits"]);
+}
+
 #[test]
 fn disabled_it_is_silent_and_removed_it_is_gone() {
     for language in languages() {

@@ -45,7 +45,7 @@ pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, F
         folders: attach.folders(|it| &it.local),
         joining: joining.clone(),
         first_line: FirstLine::default(),
-        attached: Some(Attached::new(attach.mappings.clone())),
+        attached: Some(Attached::new(attach.mappings.clone(), around.guard.clone())),
     };
     let pid = process.as_ref().map(|it| it.pid);
     let url = target.web_socket_debugger_url;

@@ -234,21 +234,31 @@ impl Injection {
     async fn run(mut self) -> Result<(Connected, TcpListener), Failure> {
         let mut injector =
             self.injector.spawn().map_err(|error| self.failed(&error.to_string()))?;
-        let dialed = async {
-            tokio::select! {
-                accepted = self.listener.accept() => return accepted.map_err(no_port),
-                status = injector.wait() => {
-                    let said = self.said();
-                    if !status.is_ok_and(|it| it.success()) || is_denied(&said) {
-                        return Err(self.failed(&said));
+        let dialed = {
+            let dialed = async {
+                tokio::select! {
+                    accepted = self.listener.accept() => return accepted.map_err(no_port),
+                    status = injector.wait() => {
+                        let said = self.said();
+                        if !status.is_ok_and(|it| it.success()) || is_denied(&said) {
+                            return Err(self.failed(&said));
+                        }
                     }
                 }
+                // A newer Python runs it when it comes to it.
+                self.listener.accept().await.map_err(no_port)
+            };
+            tokio::pin!(dialed);
+            match timeout(limits::INJECT_SAID, &mut dialed).await {
+                Ok(dialed) => dialed,
+                Err(_) => {
+                    self.say_that_it_takes_time();
+                    let rest = timeout(limits::INJECT - limits::INJECT_SAID, dialed).await;
+                    rest.unwrap_or_else(|_| Err(self.silent()))
+                }
             }
-            // A newer Python runs it when it comes to it.
-            self.listener.accept().await.map_err(no_port)
         };
-        let (stream, _) =
-            timeout(limits::INJECT, dialed).await.unwrap_or_else(|_| Err(self.silent()))?;
+        let (stream, _) = dialed?;
         let stream = Quick::new(stream).map_err(no_port)?;
         let main = self.link.open(stream, &greeting(self.port), None).await;
         // The system's debugger leaves the process a moment later; only then does it run as it did.
@@ -266,6 +276,12 @@ impl Injection {
             tracing::debug!(%error, "what the injector said is lost");
         }
         String::from_utf8_lossy(&said).into_owned()
+    }
+
+    fn say_that_it_takes_time(&self) {
+        let pid = self.process.pid;
+        let text = format!("process {pid} is busy, or a debugger before us is still leaving it");
+        self.link.around.progress.try_send(text).unwrap_or_default();
     }
 
     fn silent(&self) -> Failure {

@@ -22,18 +22,21 @@ use crate::{
     failure::{Code, Failure},
     limits,
     nouns::Stream,
+    process::keeper::Keeper,
 };
 
 #[derive(Debug, Clone, Default)]
 pub struct Attached {
     pub mappings: Mappings,
+    /// Our own binary, which keeps the connection when we are killed.
+    keeper: PathBuf,
     /// It waited for a debugger before its first line, so that its workers stop there too.
     waited: bool,
 }
 
 impl Attached {
-    pub fn new(mappings: Mappings) -> Attached {
-        Attached { mappings, waited: false }
+    pub fn new(mappings: Mappings, keeper: PathBuf) -> Attached {
+        Attached { mappings, keeper, waited: false }
     }
 }
 
@@ -44,7 +47,17 @@ pub async fn attach(
     mut setup: Setup,
     pid: Option<u32>,
 ) -> Result<(Connected, bool), Failure> {
-    let (requester, inbox) = Requester::connect(url, Limits::default()).await.map_err(refused)?;
+    let connected = Requester::connect_kept(url, Limits::default()).await;
+    let (requester, inbox, connection) = connected.map_err(refused)?;
+    let keeper = setup.attached.as_ref().map(|it| it.keeper.clone());
+    if let Some(keeper) = keeper.and_then(|binary| Keeper::start(&binary, connection)) {
+        let requester = requester.clone();
+        // Ends with the connection.
+        tokio::spawn(async move {
+            requester.closed().await;
+            drop(keeper);
+        });
+    }
     let process = process(&requester).await?;
     let waited = process.is_none();
     setup.attached = setup.attached.map(|it| Attached { waited, ..it });

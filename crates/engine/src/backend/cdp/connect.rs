@@ -136,7 +136,11 @@ pub(super) async fn over(
     };
     // Ends with the connection, which ends with the program or with its session.
     tokio::spawn(router.run());
-    take(requester, taken, &setup, subject).await
+    let result = take(requester.clone(), taken, &setup, subject).await;
+    if result.is_err() {
+        requester.close().await;
+    }
+    result
 }
 
 /// One thread under control.

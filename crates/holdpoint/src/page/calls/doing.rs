@@ -73,11 +73,8 @@ mod tests {
         let gone = refusal(&json!({ "error": "pause_already_resumed" }));
         assert_eq!(gone.message, "somebody was faster: the call has gone on");
         let other = refusal(&json!({ "error": "too_many_breakpoints" }));
-        assert_eq!(
-            (other.code, other.message.as_ref()),
-            (Code::InvalidParams, "too many breakpoints")
-        );
+        assert_eq!((other.code, &*other.message), (Code::InvalidParams, "too many breakpoints"));
         let told = refusal(&json!({ "error": "cid_not_found", "message": "no" }));
-        assert_eq!((told.code, told.message.as_ref()), (Code::NotFound, "no"));
+        assert_eq!((told.code, &*told.message), (Code::NotFound, "no"));
     }
 }

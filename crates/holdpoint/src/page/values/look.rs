@@ -7,7 +7,7 @@ use holdpoint_engine::{
     callpoints::Callpoints,
     failure::{Code, Failure},
     limits,
-    records::{Cid, InnerValue, Inspected, NoValue, OpenedValue, RecordQuery},
+    records::{Cid, InnerValue, NoValue, OpenedValue, RecordQuery, Unopened},
     secrets::Secrets,
 };
 use maud::{Markup, html};
@@ -33,7 +33,7 @@ pub(super) async fn sheet(
     let mut parts = LiveParts::default();
     let cid = match &opened {
         Ok(opened) => opened.cid.clone(),
-        Err(Inspected::Undecodable { cid, .. }) => cid.clone(),
+        Err(Unopened::Undecodable { cid, .. }) => cid.clone(),
         Err(no) => return Err(why(no)),
     };
     let used = used(app, calls, &cid, &mut parts).await?;
@@ -79,25 +79,24 @@ async fn open(
     calls: &Callpoints,
     cid: &str,
     path: &str,
-) -> Result<Result<OpenedValue, Inspected>, Failure> {
+) -> Result<Result<OpenedValue, Unopened>, Failure> {
     let found = calls.records.open(cid, path).await;
     found.map_err(|it| Failure::new(Code::StoreFailed, it.to_string()))
 }
 
-pub(super) fn why(no: &Inspected) -> Failure {
+pub(super) fn why(no: &Unopened) -> Failure {
     match no {
-        Inspected::NoSuchValue(NoValue::Unknown { cid }) => {
+        Unopened::NoSuchValue(NoValue::Unknown { cid }) => {
             Failure::new(Code::NotFound, format!("no value `{cid}` is kept"))
                 .hint("8 digits of a CID or more name a value")
         }
-        Inspected::NoSuchValue(NoValue::Several { cid, count }) => {
+        Unopened::NoSuchValue(NoValue::Several { cid, count }) => {
             Failure::new(Code::InvalidParams, format!("{count} values begin with `{cid}`"))
         }
-        Inspected::NoSuchPath { why } => Failure::new(Code::NotFound, why.clone()),
-        Inspected::Undecodable { why, .. } => {
+        Unopened::NoSuchPath { why } => Failure::new(Code::NotFound, why.clone()),
+        Unopened::Undecodable { why, .. } => {
             Failure::new(Code::InvalidParams, format!("its bytes cannot be read: {why}"))
         }
-        Inspected::Found(_) => Failure::internal("a value that was found"),
     }
 }
 
@@ -196,7 +195,7 @@ async fn used(
     let secrets = app.engine.secrets();
     Ok(html! {
         @if page.calls.is_empty() { p.pad.quiet { "None that is kept." } } @else {
-            table.rows {
+            table.rows.fixed.used {
                 thead { tr { th scope="col" { "Call" } th scope="col" { "Result" } th scope="col" { "Began" } } }
                 tbody { @for it in &page.calls {
                     @let call = ShownCall::recorded(secrets, it);

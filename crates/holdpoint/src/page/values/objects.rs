@@ -43,16 +43,8 @@ pub(super) async fn sheet(
         Some((process, number)) => Some((process.to_owned(), number.to_owned())),
         None => objects.iter().find(|it| holds(it, search)).map(key),
     };
-    let history = match &chosen {
-        Some((process, number)) => {
-            let ask = calls.records.history(process, number);
-            let question = format!("{process} {number}");
-            let (found, is_late) = app.desk.calls.objects.get(question, known, ask).await?;
-            parts.late(is_late);
-            found
-        }
-        None => Arc::default(),
-    };
+    let (history, is_late) = over_time(app, calls, chosen.as_ref()).await?;
+    parts.late(is_late);
     let path = chosen.as_ref().map(|(process, number)| to(process, number)).unwrap_or_default();
     let picked = moments::Picked::of(at, &history);
     let (diff, tree) = match picked.b {
@@ -99,6 +91,18 @@ pub(super) async fn sheet(
         main,
         parts,
     })
+}
+
+/// Every moment of an object that is kept, the oldest first.
+async fn over_time(
+    app: &App,
+    calls: &Callpoints,
+    chosen: Option<&(String, String)>,
+) -> Result<(Arc<Vec<ObjectSeen>>, bool), Failure> {
+    let Some((process, number)) = chosen else { return Ok(Default::default()) };
+    let known = calls::version(app, calls);
+    let ask = calls.records.history(process, number);
+    app.desk.calls.objects.get(format!("{process} {number}"), known, ask).await
 }
 
 fn stored(error: StoreError) -> Failure {

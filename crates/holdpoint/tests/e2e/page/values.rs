@@ -34,10 +34,10 @@ fn an_object_is_seen_over_time_and_two_moments_are_compared() {
     let cids = stage.browser.eval("[...document.querySelectorAll('#moments a.cid')].map((it) => it.pathname.split('/').pop())");
     let cids: Vec<String> = serde_json::from_value(cids).unwrap();
     let (newest, oldest) = (cids.first().unwrap(), cids.last().unwrap());
-    stage.open(&format!("/object/{}", &newest[..12]));
+    stage.open(&format!("/object/{}", newest.get(..12).unwrap()));
     stage.browser.shows(".tree", "levels");
     stage.browser.shows("#used", "shop:reserve");
-    stage.browser.type_into("[name=with]", &oldest[..16]);
+    stage.browser.type_into("[name=with]", oldest.get(..16).unwrap());
     stage.browser.key("Enter");
     stage.browser.until("the other", "location.search.includes('with=')");
     stage.browser.shows(".diff .chg", "−5");
@@ -60,7 +60,7 @@ fn an_object_is_seen_over_time_and_two_moments_are_compared() {
 
 /// A call of an app with hostile values everywhere.
 fn hostile_call(wire: &Wire, name: &str, value: &Value) {
-    let mut body = wire.start_body(name, &[value.clone()], json!({}));
+    let mut body = wire.start_body(name, std::slice::from_ref(value), json!({}));
     let frame =
         json!({ "filename": HOSTILE, "lineno": 3, "function": HOSTILE, "code_context": HOSTILE });
     merge(

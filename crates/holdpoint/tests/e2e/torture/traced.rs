@@ -13,10 +13,6 @@ use super::{
     walk::Walk,
 };
 
-/// Passes that a tracepoint of Python may miss while a breakpoint of its file is set: the debugger takes all of a
-/// file out before it puts them in again (`docs/contract/hits.md`).
-const MISSED: u64 = 20;
-
 /// How long the last hits of a program that stands may take to be told.
 const TOLD: Duration = Duration::from_secs(5);
 
@@ -38,7 +34,7 @@ pub(super) fn traced(round: &Round<'_>) -> Result<(), Failed> {
     if walk.model.program.end != End::Never {
         return walk.told_to_the_end();
     }
-    walk.read(None, 0)?;
+    walk.read(None)?;
     match round.pick(3) {
         0 => walk.told_to_a_kill(Victim::Program),
         1 => walk.told_to_a_kill(Victim::Guard),
@@ -64,7 +60,7 @@ impl Walk<'_, '_> {
         self.round.check(is_over, || "it does not end".to_owned())?;
         // Hits go out in batches: a signal takes the last one along.
         let is_signal = matches!(self.model.program.end, End::Signal(_));
-        self.read((!is_signal).then_some(LAST), 0)?;
+        self.read((!is_signal).then_some(LAST))?;
         self.over()
     }
 
@@ -78,7 +74,7 @@ impl Walk<'_, '_> {
         let said = self.end_is_told()?;
         self.round.check(said.data["state"] == "ended", || said.text.clone())?;
         self.model.now = Now::Ended;
-        self.read(None, 0)?;
+        self.read(None)?;
         self.over()
     }
 
@@ -91,10 +87,9 @@ impl Walk<'_, '_> {
             let is_there = said.data["stop"]["line"] == line;
             self.round.check(is_there, || said.text.clone())?;
             let passes = self.model.passes("0");
-            let missed = if self.model.program.is_python() { MISSED } else { 0 };
             let mut read = Ok(());
             within(TOLD, || {
-                read = self.read(Some(passes), missed);
+                read = self.read(Some(passes));
                 read.is_ok()
             });
             read?;
@@ -104,9 +99,8 @@ impl Walk<'_, '_> {
         self.over()
     }
 
-    /// Hits are told in order and without a gap, and none that was not; `exactly` so many, of the first loop, but for
-    /// some that may be `missed`.
-    fn read(&mut self, exactly: Option<u64>, missed: u64) -> Result<(), Failed> {
+    /// Hits are told in order and without a gap, and none that was not; `exactly` so many, of the first loop.
+    fn read(&mut self, exactly: Option<u64>) -> Result<(), Failed> {
         let arguments = json!({ "since": 0, "limit": 1_000, "budget_tokens": 50_000 });
         let said = self.ok("tracepoint_read", arguments)?;
         let hits = said.data["hits"].as_array().cloned().unwrap_or_default();
@@ -120,18 +114,14 @@ impl Walk<'_, '_> {
                 .collect();
             let count = numbers.len() as u64;
             let passes = self.model.passes(&me.to_string());
-            let is_whole = match missed {
-                0 => (1..=count).eq(numbers.iter().copied()),
-                _ => numbers.is_sorted_by(|one, next| one < next && next - one <= missed),
-            };
+            let is_whole = (1..=count).eq(numbers.iter().copied());
             self.round.check(is_whole && count <= passes, || {
                 format!("loop {me} passed {passes} times, and is said to: {numbers:?}")
             })?;
         }
         let total = said.data["total"].as_u64().unwrap_or_default();
         let Some(exactly) = exactly else { return Ok(()) };
-        let is_so = total <= exactly && exactly - total <= missed;
-        self.round.check(is_so, || format!("{exactly} passes, and {total} are told"))
+        self.round.check(total == exactly, || format!("{exactly} passes, and {total} are told"))
     }
 }
 

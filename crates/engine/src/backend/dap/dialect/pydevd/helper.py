@@ -2,7 +2,7 @@
 
 Sent by Holdpoint when it is needed first; nothing of it is on disk. Runs in the program's own Python,
 from 3.8 on, and must not disturb it: no output, and no thread but pydevd's kind, which nobody sees.
-`LIMITS` is there before the rest runs; `traces.py` and `find.py` follow in the same module.
+`LIMITS` is there before the rest runs; `traces.py`, `find.py` and `stays.py` follow in the same module.
 """
 
 import collections

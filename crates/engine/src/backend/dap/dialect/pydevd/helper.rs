@@ -63,6 +63,8 @@ const HELPER: &str = concat!(
     include_str!("traces.py"),
     "\n\n",
     include_str!("find.py"),
+    "\n\n",
+    include_str!("stays.py"),
 );
 
 impl Talk<'_> {

@@ -15,6 +15,7 @@ _running = {}
 _thrown = set()
 _guard = threading.Lock()
 _flushing = threading.RLock()
+_leaving = threading.RLock()
 _room = threading.BoundedSemaphore(_ROOM)
 _wake = threading.Event()
 _flushed = 0.0
@@ -206,6 +207,7 @@ def _begin():
 
         add_command.before_holdpoint = before
         db.writer.add_command = add_command
+        _before_disposing(db)
     if _process == os.getpid():
         return
     _process = os.getpid()
@@ -217,6 +219,22 @@ def _begin():
     atexit.register(_at_exit)
     for name in ("_exit", "execv", "execve"):
         _before(os, name)
+
+
+def _before_disposing(db):
+    """pydevd closes the connection as soon as the main thread is over, whatever is still on its way."""
+    does = db.dispose_and_kill_all_pydevd_threads
+    if hasattr(does, "before_holdpoint"):
+        return
+
+    def flushed(*args, **more):
+        # These see that nobody listens any more.
+        if not db.pydb_disposed and threading.current_thread() not in (db.reader, db.writer):
+            _at_exit()
+        return does(*args, **more)
+
+    flushed.before_holdpoint = does
+    db.dispose_and_kill_all_pydevd_threads = flushed
 
 
 def _before(module, name):
@@ -234,19 +252,38 @@ def _before(module, name):
 
 
 def _at_exit():
-    """Sends what there is, and waits until it is sent."""
+    """Sends what there is, and waits until it is taken."""
     try:
-        if _process != os.getpid():
+        db = debugger()
+        if _process != os.getpid() or db is None:
             return
-        flush()
-        # As long as something goes out: a server that is behind takes its time, one that is gone none.
-        taken = 0
-        while taken < _ROOM and _room.acquire(timeout=_LAST):
-            taken += 1
-        for _ in range(taken):
-            _room.release()
+        with _leaving:
+            flush()
+            # As long as something goes out: a server that is behind takes its time, one that is gone none.
+            taken = 0
+            while taken < _ROOM and db.writer.is_alive() and _room.acquire(timeout=_LAST):
+                taken += 1
+            for _ in range(taken):
+                _room.release()
+            _until_taken(db.writer.sock)
     except Exception:
         pass
+
+
+def _until_taken(sock):
+    """A process that ends with a request unread takes along what it has sent and the other side has not received."""
+    import fcntl
+    import struct
+    import termios
+
+    before, since = None, time.time()
+    while time.time() - since < _LAST:
+        left = struct.unpack("i", fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4)))[0]
+        if left == 0:
+            return
+        if left != before:
+            before, since = left, time.time()
+        time.sleep(0.001)
 
 
 def _watch():
@@ -285,12 +322,12 @@ def _throw(ident, begun):
 
 def _after_fork():
     """The parent sends its own; its threads and locks are not here."""
-    global _guard, _flushing, _room, _wake, _is_awake, _local
+    global _guard, _flushing, _leaving, _room, _wake, _is_awake, _local
     _hits.clear()
     _local = threading.local()
     _running.clear()
     _thrown.clear()
-    _guard, _flushing = threading.Lock(), threading.RLock()
+    _guard, _flushing, _leaving = threading.Lock(), threading.RLock(), threading.RLock()
     _room, _wake, _is_awake = threading.BoundedSemaphore(_ROOM), threading.Event(), False
 
 
