@@ -4,7 +4,10 @@
 
 use std::{io::Write as _, path::Path};
 
-use holdpoint_testkit::process::{Process, run};
+use holdpoint_testkit::{
+    process::{Process, run},
+    until,
+};
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
 
@@ -56,7 +59,9 @@ fn an_app_is_not_led_to_a_server_that_is_ending() {
     let ending = closed.local_addr().unwrap().port();
     drop(closed);
     let folder = server.home.join("servers");
-    let text = std::fs::read_to_string(folder.join(format!("{}.json", server.id()))).unwrap();
+    let file = folder.join(format!("{}.json", server.id()));
+    // It is entered a moment after its port is written.
+    let text = until("the entry", || std::fs::read_to_string(&file).ok());
     let mut entry: serde_json::Value = serde_json::from_str(&text).unwrap();
     (entry["pid"], entry["port"]) = (1.into(), ending.into());
     entry["started_ms"] = (entry["started_ms"].as_i64().unwrap() + 1).into();
