@@ -225,7 +225,7 @@ fn what_pauses_and_goes_on_shows_as_it_happens() {
     stage.shop.line();
     stage.browser.shows("#decide", "Nothing waits");
     stage.shop.begin("shop.place('fay', 100)");
-    let paused = stage.debug.ok("breakpoint_wait", json!({}));
+    stage.debug.ok("breakpoint_wait", json!({}));
     stage.browser.shows("#decide h2", "shop:charge('fay', 100)");
     let id = stage.paused()["id"].as_str().unwrap().to_owned();
     // An agent decides; the person who looks at it sees by whom, where it was.
