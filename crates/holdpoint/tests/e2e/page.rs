@@ -110,7 +110,13 @@ fn everything() -> String {
 
 /// A server that debugs Python and uses another one.
 fn with_everything() -> Debug {
-    debug::python(BIN, env!("CARGO_TARGET_TMPDIR")).start_with(&["--mcp-client", &everything()])
+    let python = debug::python(BIN, env!("CARGO_TARGET_TMPDIR"));
+    let mut debug = python.start_with(&["--mcp-client", &everything()]);
+    holdpoint_testkit::until("it is connected", || {
+        let told = debug.ok("external_list_servers", json!({}));
+        told.text.contains("\"connected\"").then_some(())
+    });
+    debug
 }
 
 /// What a program that has the cookie sends, as the page's forms do.
