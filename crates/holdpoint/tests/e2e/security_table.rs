@@ -31,8 +31,8 @@ fn every_promise_has_its_test() {
     for (promise, tests) in rows {
         assert!(!tests.is_empty(), "{promise}");
         for test in tests {
-            let (file, name) = test.split_once("::").unwrap_or_default();
-            let (path, begin) = source(file, name);
+            let (file, name) = test.rsplit_once("::").unwrap_or_default();
+            let (path, begin) = source(&file.replace("::", "/"), name);
             let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
             assert!(text.contains(&begin), "{promise}: no test `{name}` in {path}");
         }
