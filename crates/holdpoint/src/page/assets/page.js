@@ -87,8 +87,9 @@ function children(old, now) {
     if (!key && at && !keyOf(at) && isAlike(at, next)) same = at;
     if (!same) {
       const fresh = document.importNode(next, true);
+      // Before it is in: asking the page to be laid out for each row would take most of a frame.
+      if (fresh.nodeType === 1 && old.hasAttribute("data-tells")) fresh.classList.add("told");
       old.insertBefore(fresh, at);
-      if (fresh.nodeType === 1 && old.hasAttribute("data-tells")) tell(fresh);
       continue;
     }
     if (same !== at) old.insertBefore(same, at); else at = at.nextSibling;
@@ -96,7 +97,6 @@ function children(old, now) {
   }
   while (at) { const gone = at; at = at.nextSibling; if (!(gone.nodeType === 1 && gone.hasAttribute("data-fetched"))) gone.remove(); }
 }
-function tell(el) { el.classList.remove("told"); void el.offsetWidth; el.classList.add("told"); }
 function parsed(html) {
   const form = document.createElement("template");
   form.innerHTML = html;
