@@ -6,6 +6,7 @@
 //! [`agent`] is another kind: it counts calls and characters, so its goals hold or fail.
 
 mod agent;
+mod bridge;
 mod calls;
 mod client;
 mod gateway;
@@ -13,6 +14,8 @@ mod http;
 mod line;
 mod one_core;
 mod page;
+mod record;
+mod recorder;
 mod server;
 mod table;
 mod trace;
@@ -37,7 +40,8 @@ Measure the binary that is handed out (profile `dist`) beside the floor, taking 
 The floor is the least that could do the same: for `server` a minimal rmcp server,
 for `line` and `trace` the language's debugger itself, without any server in between,
 for `calls` an HTTP handler that does nothing, for `gateway` the other server itself,
-for `page` a page that holds nothing, in the same browser.
+for `bridge` the time that the editor's end takes by itself,
+for `page` a page that holds nothing, in the same browser, for `recorder` the program unrecorded.
 
 Usage: cargo xtask bench [NAME] [OPTION…]
 
@@ -46,10 +50,17 @@ Arguments:
 
 Options:
   --list           print the benches and what each measures
-  --binaries DIR   the `holdpoint` and `floor` of this folder instead of a build
+  --binaries DIR   the `holdpoint`, `floor` and `xtask` of this folder instead of a build
+
+`line` measures Python and Node:
+  --lang L   instead a language of the suite, as `[bench]` of fixtures/L/suite/suite.toml says
+
+`page` takes 17 minutes, ten of them for the memory:
+  --only PART,…   some of its parts: views, shown, frames, minutes, points
+  --quick         each for a short while: for whoever changes something and looks again
 
 `agent` asks questions about runs of real packages, of our tools and of a shell:
-  --question NAME     only this one, with both transcripts
+  --question NAME     only those whose names begin so, with both transcripts
   --transcripts DIR   write what each side wrote and read
   --binary PATH       this holdpoint instead of a build
   --packages DIR      packages that are installed there already
@@ -65,7 +76,10 @@ const BENCHES: &[Bench] = &[
     trace::TRACE,
     calls::CALLS,
     gateway::GATEWAY,
+    bridge::BRIDGE,
     page::PAGE,
+    record::RECORD,
+    recorder::RECORDER,
     agent::AGENT,
 ];
 
@@ -79,6 +93,8 @@ struct Bench {
 enum Kind {
     /// Times beside a floor's.
     Table { client: Client, rows: fn(&Workspace) -> Result<Vec<Row>> },
+    /// The same with options of its own.
+    Chosen { client: Client, rows: fn(&Workspace, &[String]) -> Result<Vec<Row>> },
     /// With options of its own, and its own words.
     Whole(fn(&Workspace, &[String]) -> Result<ExitCode>),
 }
@@ -107,34 +123,45 @@ fn bench(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         let known: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
         bail!("no bench `{name}`\nhint: the benches are {}", known.join(", "));
     };
-    let (client, rows) = match bench.run {
-        Kind::Table { client, rows } => (client, rows),
+    let (client, binaries, options) = match bench.run {
         Kind::Whole(run) => return run(workspace, options),
-    };
-    if matches!(client, Client::Optimised) {
-        become_optimised(workspace, bench, options)?;
-    }
-    let workspace = match options {
-        [] => workspace,
-        [flag, folder] if flag == "--binaries" => {
-            &Workspace { built: Some(PathBuf::from(folder)), ..workspace.clone() }
+        Kind::Table { client, .. } | Kind::Chosen { client, .. } => {
+            let (binaries, rest) = binaries(options)?;
+            (client, binaries, rest)
         }
+    };
+    let workspace = &Workspace { built: binaries, ..workspace.clone() };
+    if matches!(client, Client::Optimised) {
+        become_optimised(workspace, arguments)?;
+    }
+    let rows = match bench.run {
+        Kind::Chosen { rows, .. } => rows(workspace, &options)?,
+        Kind::Table { rows, .. } if options.is_empty() => rows(workspace)?,
         _ => bail!("unexpected arguments: `{}`\n{HELP}", options.join(" ")),
     };
-    let rows = rows(workspace)?;
     print!("\n{}\n{}", machine(), render(&rows));
     Ok(ExitCode::SUCCESS)
 }
 
+/// The folder of `--binaries`, and the other options.
+fn binaries(options: &[String]) -> Result<(Option<PathBuf>, Vec<String>)> {
+    let Some(at) = options.iter().position(|it| it == "--binaries") else {
+        return Ok((None, options.to_vec()));
+    };
+    let folder = options.get(at + 1).context("`--binaries` names no folder")?;
+    let rest = options.iter().enumerate().filter(|(place, _)| *place != at && *place != at + 1);
+    Ok((Some(PathBuf::from(folder)), rest.map(|(_, it)| it.clone()).collect()))
+}
+
 /// Goes on as the optimised build of this program, unless it is that already.
-fn become_optimised(workspace: &Workspace, bench: &Bench, options: &[String]) -> Result<()> {
+fn become_optimised(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     let optimised = workspace.optimised("xtask")?;
     if std::env::current_exe()?.canonicalize()? == optimised.canonicalize()? {
         return Ok(());
     }
     // Returns only when it fails.
     let mut command = std::process::Command::new(&optimised);
-    let error = command.args([COMMAND.name, bench.name]).args(options).exec();
+    let error = command.arg(COMMAND.name).args(arguments).exec();
     Err(error).with_context(|| format!("starting `{}`", optimised.display()))
 }
 

@@ -4,7 +4,7 @@
 //! it will be downloaded from, the `server.json` that a registry of MCP servers asks for.
 //! Both are made here from the optimised binary, by no other tool.
 
-mod zip;
+pub(crate) mod zip;
 
 use std::fs;
 use std::path::Path;

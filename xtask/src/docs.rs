@@ -27,11 +27,15 @@ Options:
 Pages:
   docs/tools.md   every tool: parameters, annotations, examples
   docs/rest.md    every HTTP endpoint
+  docs/adapter-health.md  what each language's debugger does in the scenarios; its test of the suite checks it
   docs/page.webp  the picture; no two are the same, so it is not checked
 ";
 
 /// The page, and the argument of the hidden command `holdpoint docs` that prints it.
 const PAGES: &[(&str, &str)] = &[("docs/tools.md", "tools"), ("docs/rest.md", "rest")];
+
+/// The tests are built first.
+const HEALTH_LIMIT: Duration = Duration::from_secs(30 * 60);
 
 /// Printing a page starts nothing and asks nobody.
 const PAGE_LIMIT: Duration = Duration::from_secs(60);
@@ -59,6 +63,9 @@ fn write_or_check(workspace: &Workspace, arguments: &[String]) -> Result<ExitCod
             println!("{page}: written");
         }
     }
+    if !check {
+        write_health(workspace)?;
+    }
     if pictured {
         picture::write(workspace, &binary)?;
         println!("{}: written", picture::PICTURE);
@@ -68,6 +75,17 @@ fn write_or_check(workspace: &Workspace, arguments: &[String]) -> Result<ExitCod
     }
     println!("hint: `cargo xtask docs` writes them");
     Ok(ExitCode::FAILURE)
+}
+
+/// The page that the suite writes from what its tests expect; `--check` leaves it to the test that compares them.
+fn write_health(workspace: &Workspace) -> Result<()> {
+    let mut command = workspace.cargo(["test", "-p", "holdpoint", "--test", "e2e", "--"]);
+    command.args(["suite::health"]).env("HOLDPOINT_WRITE_HEALTH", "1");
+    if !run(&mut command, HEALTH_LIMIT, Show::Errors)?.success() {
+        bail!("docs/adapter-health.md was not written");
+    }
+    println!("docs/adapter-health.md: written");
+    Ok(())
 }
 
 fn generate(binary: &Path, topic: &str) -> Result<String> {

@@ -20,6 +20,7 @@ Usage: cargo xtask fuzz <TARGET> [--count N] [--seed N]
 
 Targets:
   pickle    pickles, mutated and joined, read, shown and entered
+  recording streams and files of recordings, mutated, read, asked and compared
   jsonrpc   lines on the stdin of a server
   http      requests on every route of a server
   dap       what a debug adapter says to a server that attached to it
@@ -42,6 +43,12 @@ struct Target {
 
 const TARGETS: &[Target] = &[
     Target { name: "pickle", package: "holdpoint-pickle", test: "hostile", filter: "fuzz::" },
+    Target {
+        name: "recording",
+        package: "holdpoint-recording",
+        test: "hostile",
+        filter: "mutated",
+    },
     Target { name: "jsonrpc", filter: "fuzz::jsonrpc::", ..SERVER },
     Target { name: "http", filter: "fuzz::http::", ..SERVER },
     Target { name: "dap", filter: "fuzz::dap::", ..SERVER },

@@ -4,6 +4,10 @@
 //! last, so an interrupted install starts again. Two runs at once wait for each other.
 //! Nothing here names a registry: pip and npm know the machine's own.
 
+mod delve;
+mod editor;
+mod languages;
+mod new_python;
 mod node;
 mod packages;
 mod python;
@@ -18,9 +22,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use self::delve::{delve, go_modules};
+pub(crate) use self::editor::code_server;
+pub(crate) use self::languages::languages;
 pub(crate) use self::node::{find_node, node_modules, runners};
 pub(crate) use self::packages::packages;
-pub(crate) use self::python::{debugpy, typos, venv};
+pub(crate) use self::python::{debugpy, monitoring_debugpy, newest_python, typos, venv, venv_of};
 pub(crate) use self::system::chromium;
 use crate::Command as Subcommand;
 use crate::process::{Finished, Show, run};
@@ -39,6 +46,9 @@ Usage: cargo xtask install
 
 fn only_install(workspace: &Workspace) -> Result<ExitCode> {
     packages(workspace)?;
+    languages(workspace)?;
+    delve(workspace)?;
+    go_modules(workspace)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -107,7 +117,11 @@ pub(crate) fn empty(folder: &Path) -> Result<()> {
 
 /// Runs one install command; what it says is shown only when it fails.
 fn install(command: &mut Command) -> Result<Finished> {
-    let finished = run(command, INSTALL_LIMIT, Show::Nothing)?;
+    install_within(command, INSTALL_LIMIT)
+}
+
+fn install_within(command: &mut Command, limit: Duration) -> Result<Finished> {
+    let finished = run(command, limit, Show::Nothing)?;
     if !finished.success() {
         bail!(
             "`{}` failed ({})\n{}",

@@ -20,6 +20,7 @@ mod soak;
 mod summary;
 mod test;
 mod torture;
+mod vsix;
 mod workspace;
 
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ Commands:
   mutants [CORE…]  break the pure cores on purpose, and see their tests fail
   soak             one server under everything for an hour; what it holds must not grow
   torture          seeded walks with kills at random points, checked against the truth
+  vsix             make the extension for VS Code, target/vsix/holdpoint-VERSION.vsix
 
 `cargo xtask <COMMAND> --help` says more about each.
 ";
@@ -57,6 +59,7 @@ const COMMANDS: &[Command] = &[
     mutants::COMMAND,
     soak::COMMAND,
     torture::COMMAND,
+    vsix::COMMAND,
 ];
 
 /// One subcommand; its arguments are what follows its name.

@@ -7,10 +7,13 @@ mod client_js;
 mod client_python;
 mod conformance;
 mod deny;
+mod extension;
 mod lint;
+mod record_python;
 mod rust;
 mod sdk_js;
 mod sdk_python;
+mod vscode;
 
 use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
@@ -31,6 +34,7 @@ const HELP: &str = "\
 Run the checks; install what they need under target/xtask first
 
 Usage: cargo xtask test [STEP…]
+       cargo xtask test --vscode
 
 Arguments:
   [STEP…]   run only these; `sdk-python` means `sdk-python-1` and `sdk-python-2`
@@ -38,6 +42,8 @@ Arguments:
 Options:
   --list     print the steps and what each does
   --system   let `apt-get` install what only the system has (a browser, for client-js)
+  --vscode   a real VS Code with our extension, and nothing else: installs it first, in minutes;
+             HOLDPOINT_BIN names a server that is built already
 
 Nothing outside target/xtask is touched without `--system` or CI=true.
 A step that lacks something on this machine is skipped and says what to install.
@@ -58,10 +64,15 @@ const STEPS: &[Step] = &[
     sdk_js::CLIENT_2,
     client_js::CLIENT_JS,
     client_python::CLIENT_PYTHON,
+    extension::EXTENSION,
+    record_python::RECORD_PYTHON,
     // With features of its own: its build replaces the one that ships.
     conformance::CONFORMANCE,
     conformance::CONFORMANCE_CLIENT,
 ];
+
+/// Only when they are asked for by their flag: what they need takes long to install.
+const ASKED: &[Step] = &[vscode::VSCODE];
 
 /// One row of the summary.
 struct Step {
@@ -92,19 +103,25 @@ impl Site<'_> {
 
 fn test(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     if arguments.iter().any(|argument| argument == "--list") {
-        for Step { name, about, .. } in STEPS {
+        for Step { name, about, .. } in STEPS.iter().chain(ASKED) {
             println!("{name:14}{about}");
         }
         return Ok(ExitCode::SUCCESS);
     }
     let (flags, names): (Vec<&String>, Vec<&String>) =
         arguments.iter().partition(|argument| argument.starts_with("--"));
-    if let Some(flag) = flags.iter().find(|flag| **flag != "--system") {
+    let has = |name: &str| flags.iter().any(|flag| *flag == name);
+    if let Some(flag) = flags.iter().find(|flag| !["--system", "--vscode"].contains(&flag.as_str()))
+    {
         bail!("no option `{flag}`\n{HELP}");
     }
-    let steps = select(&names)?;
+    let steps = match (has("--vscode"), names.is_empty()) {
+        (true, true) => ASKED.iter().collect(),
+        (true, false) => select(&names)?.into_iter().chain(ASKED).collect(),
+        (false, _) => select(&names)?,
+    };
     let in_ci = in_ci();
-    let may_change_system = workspace.may_change_system || !flags.is_empty();
+    let may_change_system = workspace.may_change_system || has("--system");
     let workspace = &Workspace { may_change_system, ..workspace.clone() };
     let site = Site { workspace, binary: OnceCell::new() };
     let rows: Vec<Row> = steps.into_iter().map(|step| run_step(step, &site, in_ci)).collect();

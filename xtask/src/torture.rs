@@ -16,12 +16,13 @@ pub(crate) const COMMAND: Command = Command { name: "torture", help: HELP, run: 
 const HELP: &str = "\
 Walk over everything a client can do to programs, killing what is there at random points
 
-Usage: cargo xtask torture [--seed N] [--rounds K] [--minutes M] [--jobs J]
+Usage: cargo xtask torture [--lang LANGUAGE] [--seed N] [--rounds K] [--minutes M] [--jobs J]
 
 Each round has a seed of its own, the first one's plus its number: a failure prints it with the way that led
 there, and the others go on; the exit code is 1 then. What is said is checked against what the program wrote down, and against /proc.
 
 Options:
+  --lang L      the loop of fixtures/L/suite and nothing else; Python's and Node's own programs unless told
   --seed N      the first round's seed, 1 unless told
   --rounds K    how many, 500 unless told
   --minutes M   no round begins after this
@@ -36,7 +37,11 @@ fn torture(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
     command.args(["--", "--nocapture", "--exact", "torture::a_walk_of_fixed_seeds"]);
     command.env("HOLDPOINT_TORTURE_ROUNDS", "500");
     for option in arguments.chunks(2) {
-        let [name, value] = option else { bail!("`{}` needs a number", option.join(" ")) };
+        let [name, value] = option else { bail!("`{}` needs a value", option.join(" ")) };
+        if name == "--lang" {
+            command.env("HOLDPOINT_TORTURE_LANG", value);
+            continue;
+        }
         let variable = match name.as_str() {
             "--seed" => "HOLDPOINT_TORTURE_SEED",
             "--rounds" => "HOLDPOINT_TORTURE_ROUNDS",

@@ -4,9 +4,14 @@
 //! strips, which keeps every line where it was. Maps are read when a question needs them first,
 //! from disk: ask from where blocking is allowed.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::{
+    inserted::Inserted,
     position::Position,
     scripts::{Script, Scripts, UserFile},
     source_map::{self, Generated, MapFailure, OnLine, SourceMap},
@@ -19,6 +24,9 @@ pub struct Sources {
     /// `None` for a script that has no usable map; absent while nobody has asked.
     maps: HashMap<ScriptId, Option<SourceMap>>,
     failures: Vec<MapFailure>,
+    /// What texts of files may have been put into, by their real paths, and the scripts whose texts have.
+    expected: HashMap<PathBuf, Arc<Inserted>>,
+    inserted: HashMap<ScriptId, Arc<Inserted>>,
 }
 
 /// Where a stop is, as people say it.
@@ -45,9 +53,25 @@ pub struct GeneratedAt {
 impl Sources {
     /// Takes a `Debugger.scriptParsed`.
     pub fn add(&mut self, parsed: &ScriptParsed) {
-        if let Some(id) = self.scripts.add(Script::new(parsed)) {
-            self.maps.remove(&id);
+        let script = Script::new(parsed);
+        let expected = script.file().and_then(|file| self.expected.get(file));
+        if let Some(expected) = expected.filter(|it| parsed.length == Some(it.length)) {
+            self.inserted.insert(script.id.clone(), Arc::clone(expected));
         }
+        if let Some(id) = self.scripts.add(script) {
+            self.maps.remove(&id);
+            self.inserted.remove(&id);
+        }
+    }
+
+    /// A file whose text may be loaded with pieces in it, by its real path.
+    pub fn expect(&mut self, file: &Path, inserted: Arc<Inserted>) {
+        self.expected.insert(file.to_owned(), inserted);
+    }
+
+    /// What was put into a script's text, if anything was.
+    pub fn inserted(&self, id: &ScriptId) -> Option<&Arc<Inserted>> {
+        self.inserted.get(id)
     }
 
     pub fn scripts(&self) -> &Scripts {
@@ -59,6 +83,8 @@ impl Sources {
         self.read_map(&location.script_id);
         let position = Position::of(location);
         let script = self.scripts.get(&location.script_id)?;
+        let inserted = self.inserted.get(&location.script_id);
+        let position = inserted.map_or(position, |it| it.original(position));
         let original = self.map(&location.script_id).and_then(|map| map.original(position));
         Some(match original {
             Some(original) => SourcePlace {
@@ -100,7 +126,9 @@ impl Sources {
             .map(|script| GeneratedAt {
                 script: script.id.clone(),
                 generated: Generated {
-                    positions: vec![asked],
+                    positions: vec![
+                        self.inserted.get(&script.id).map_or(asked, |it| it.generated(asked)),
+                    ],
                     original: asked,
                     bound: OnLine::Asked,
                 },
@@ -210,6 +238,27 @@ mod tests {
         let mut sources = sources("1", "file:///nowhere/dist/a.js", &inline("../a.ts"));
         assert_eq!(ask(&mut sources, "/nowhere/a.ts", 7), [(1, true)]);
         assert_eq!(ask(&mut sources, "/nowhere/dist/a.js", 7), [(7, false)]);
+    }
+
+    #[test]
+    fn a_text_with_pieces_in_it_is_shown_as_it_was() {
+        let mut sources = Sources::default();
+        let piece = crate::InsertedPiece { offset: 2, line: 0, column: 2, length: 5 };
+        let inserted = Inserted { length: 12, pieces: vec![piece] };
+        sources.expect(Path::new("/nowhere/a.js"), Arc::new(inserted));
+        for (id, length) in [("1", 12), ("2", 7)] {
+            let url = "file:///nowhere/a.js";
+            let parsed = json!({"scriptId": id, "url": url, "length": length});
+            sources.add(&serde_json::from_value(parsed).unwrap());
+        }
+        let column = |sources: &mut Sources, id: &str, column| {
+            let location = Location { script_id: ScriptId(id.into()), ..at(1, column) };
+            sources.place(&location).unwrap().position.column().unwrap()
+        };
+        assert_eq!(column(&mut sources, "1", 9), 4);
+        assert_eq!(column(&mut sources, "1", 5), 3);
+        // As the file is: another text, of another length.
+        assert_eq!(column(&mut sources, "2", 9), 9);
     }
 
     #[test]

@@ -4,13 +4,25 @@
 //! Adding a language is its file and its line in [`ADAPTERS`].
 
 mod ask;
+mod configured;
+pub mod debugger;
+mod dialled;
+mod dotnet;
+mod editor;
+mod go;
+mod java;
+mod native;
 mod node;
 mod own;
 mod provided;
 mod python;
+mod ruby;
+mod served;
 mod server;
 
 use std::{
+    collections::BTreeMap,
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -19,13 +31,17 @@ use futures::future::BoxFuture;
 use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
-pub use self::{ask::choose_running, server::DebugServer};
+pub use self::{
+    ask::choose_running,
+    configured::{AdapterBlock, Ignored, Reach},
+    server::{DebugServer, ServedProgram},
+};
 pub use crate::backend::Connected;
 use crate::{
     attach::Attach,
     breakpoints::Breakpoints,
     failure::{Code, Failure},
-    language::{Listing, Manners, Outlined, Reading, Runners, Wants},
+    language::{DebuggerProgram, Listing, Manners, Modes, Outlined, Reading, Runners, Wants},
     launch::Launch,
     nouns::Variable,
     process::Program,
@@ -83,14 +99,49 @@ pub trait Adapter: Sync {
         None
     }
 
+    /// What debugs its programs, where that is a program of its own; [`debugger::find`] finds it.
+    fn debugger(&self) -> Option<DebuggerProgram> {
+        None
+    }
+
+    /// What of it can be debugged.
+    fn modes(&self) -> Modes {
+        Modes::default()
+    }
+
     /// Folders in which nobody looks for a file of the user's.
     fn aside(&self) -> &'static [&'static str] {
         &[]
     }
 
+    /// Folders of a project that hold what was installed for it, and no code of its own.
+    fn installed(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The variables by which a program takes a project's modules from this checkout of it, wherever else they are
+    /// installed; `known` are those that it has already.
+    fn elsewhere(
+        &self,
+        _checkout: &Path,
+        _known: &dyn Fn(&str) -> Option<String>,
+    ) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+
     /// Files that stand at the root of a project.
     fn roots(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Whether a test is named so in this folder though no file is.
+    fn takes_test(&self, _test: &str, _cwd: &Path) -> bool {
+        false
+    }
+
+    /// Whether a folder can be launched as it is: a package, a project.
+    fn takes_folder(&self, _folder: &Path) -> bool {
+        false
     }
 
     /// Whether a launch that names no language is for this one.
@@ -103,8 +154,33 @@ pub trait Adapter: Sync {
         around: Around,
     ) -> BoxFuture<'a, Result<Started, Failure>>;
 
+    /// What runs, without any debugger.
+    fn plain<'a>(&'a self, _launch: &'a Launch) -> BoxFuture<'a, Result<PlainRun, Failure>> {
+        Box::pin(std::future::ready(Err(unrecorded(self.called()))))
+    }
+
+    /// The variables by which a program of it, and whatever it starts, loads our recorder; `known` are those that it
+    /// has already. What the recorder needs is written below `home`.
+    fn recorder(
+        &self,
+        _home: &Path,
+        _known: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<BTreeMap<String, String>, Failure> {
+        Err(unrecorded(self.called()))
+    }
+
+    /// Whether its recorder can be inside of a program that is debugged; the failure says why not.
+    fn recorded_beside<'a>(&'a self, _launch: &'a Launch) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(std::future::ready(Err(unrecorded(self.called()))))
+    }
+
     /// Whether a program file of that name is this language's runtime.
     fn is_runtime(&self, _name: &str) -> bool {
+        false
+    }
+
+    /// Whether a program file was built from this language.
+    fn is_program(&self, _executable: &Path) -> bool {
         false
     }
 
@@ -140,7 +216,34 @@ pub trait Adapter: Sync {
     }
 }
 
-pub const ADAPTERS: &[&dyn Adapter] = &[&python::Python, &node::Node];
+/// What a launch comes to: a program and its words.
+#[derive(Debug, Clone)]
+pub struct PlainRun {
+    pub program: PathBuf,
+    pub args: Vec<OsString>,
+    pub runtime: Option<Runtime>,
+    /// What there is to say about how it is started.
+    pub note: Option<String>,
+}
+
+fn unrecorded(language: &str) -> Failure {
+    let text =
+        format!("a program of {language} cannot be recorded, because there is no recorder for it");
+    Failure::new(Code::LaunchFailed, text)
+        .hint("`debug_launch` or `debug_probe` show it as it runs")
+}
+
+pub const ADAPTERS: &[&dyn Adapter] = &[
+    &python::Python,
+    &node::Node,
+    &go::Go,
+    &ruby::Ruby,
+    &native::Native(native::NativeLanguage::C),
+    &native::Native(native::NativeLanguage::Cpp),
+    &native::Native(native::NativeLanguage::Rust),
+    &java::Java,
+    &dotnet::Dotnet,
+];
 
 /// Other languages than ours, where a test has mounted them.
 static MOUNTED: OnceLock<&'static [&'static dyn Adapter]> = OnceLock::new();
@@ -150,9 +253,34 @@ pub fn mount(adapters: &'static [&'static dyn Adapter]) {
     MOUNTED.get_or_init(|| adapters);
 }
 
+/// All of them, where some are by configuration.
+static CONFIGURED: OnceLock<&'static [&'static dyn Adapter]> = OnceLock::new();
+
+/// Those that are code.
+fn own() -> &'static [&'static dyn Adapter] {
+    MOUNTED.get().copied().unwrap_or(ADAPTERS)
+}
+
+/// Adds languages that are configured and no code: once in a process, before anything is launched. One of ours, or
+/// one that came first, keeps its name and its endings.
+pub fn configure(blocks: Vec<AdapterBlock>) {
+    CONFIGURED.get_or_init(|| {
+        let mut all = own().to_vec();
+        for block in blocks {
+            if all.iter().any(|it| it.language() == block.name) {
+                continue;
+            }
+            let adapter: &'static dyn Adapter =
+                Box::leak(Box::new(configured::Configured::new(block)));
+            all.push(adapter);
+        }
+        all.leak()
+    });
+}
+
 /// The languages of this process.
 pub fn all() -> &'static [&'static dyn Adapter] {
-    MOUNTED.get().copied().unwrap_or(ADAPTERS)
+    CONFIGURED.get().copied().unwrap_or_else(own)
 }
 
 /// The runners of tests of all of them.
@@ -160,9 +288,9 @@ pub fn runners() -> impl Iterator<Item = Runners> {
     all().iter().map(|it| it.runners())
 }
 
-/// As people say them: `Python, Node`.
+/// As people say them, without those by configuration: `Python, Node`.
 pub fn called() -> String {
-    all().iter().map(|it| it.called()).collect::<Vec<_>>().join(", ")
+    own().iter().map(|it| it.called()).collect::<Vec<_>>().join(", ")
 }
 
 /// What they are called.
@@ -203,6 +331,8 @@ pub struct Started {
     pub program: Option<Program>,
     /// Such a program's process, where it is known for sure which one it is.
     pub process: Option<Running>,
+    /// What it is written in, where only its start tells; and what it is called.
+    pub told: Option<(&'static str, String)>,
     /// Whether it waited for a debugger, or stood still already.
     pub stands: bool,
     /// What there is to say about how it was started.
@@ -213,6 +343,9 @@ pub struct Started {
 
 /// The adapter for a launch: the one it names, else the one that knows it.
 pub fn choose(launch: &Launch) -> Result<&'static dyn Adapter, Failure> {
+    if launch.configuration.is_some() {
+        return Ok(&editor::Editor);
+    }
     match &launch.language {
         Some(name) => by_name(name),
         None => all().iter().find(|it| it.claims(launch)).copied().ok_or_else(|| {

@@ -20,6 +20,10 @@ pub enum At {
     Process(u32),
     /// Where its debugger listens.
     Address { host: String, port: u16 },
+    /// What a program left behind when it crashed.
+    Core { file: PathBuf, program: PathBuf },
+    /// A debug session of the editor that has the folder open, by its id or name; the only one where none is named.
+    Editor { session: Option<String> },
 }
 
 impl Attach {
@@ -75,6 +79,9 @@ impl std::fmt::Display for At {
             At::Process(pid) => write!(f, "process {pid}"),
             At::Address { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
             At::Address { host, port } => write!(f, "{host}:{port}"),
+            At::Core { file, .. } => write!(f, "core file {}", file.display()),
+            At::Editor { session: Some(session) } => write!(f, "the editor's session {session}"),
+            At::Editor { session: None } => write!(f, "the editor's session"),
         }
     }
 }

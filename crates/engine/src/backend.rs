@@ -6,6 +6,8 @@
 pub mod cdp;
 pub mod dap;
 mod tasks;
+mod until;
+pub mod vscode;
 
 use std::{path::Path, time::Duration};
 
@@ -13,8 +15,9 @@ use tokio::sync::mpsc;
 
 pub use crate::nouns::{
     Binding, Bound, ExceptionInfo, Exceptions, Frame, FrameId, Handle, Loaded, Passed, Reached,
-    RunningText, Scope, ScopeKind, Signal, Site, Slice, Stack, Step, StopReason, Stopped, Thread,
-    TraceWay, Tracing, Value, Variable, Wanted, WantedFunction, Went,
+    RunningText, Scope, ScopeKind, SeenValue, Signal, Site, Slice, Stack, Step, StopReason,
+    Stopped, Thread, TraceWay, Tracing, UntilAsked, UntilEnd, UntilSeen, UntilWay, Value, Variable,
+    Wanted, WantedFunction, Went,
 };
 use crate::{
     breakpoints::Breakpoint,
@@ -44,6 +47,7 @@ pub(crate) fn patiently<F: Future>(work: F) -> impl Future<Output = F::Output> {
 pub enum Backend {
     Dap(dap::Dap),
     Cdp(cdp::Cdp),
+    Vscode(vscode::Vscode),
 }
 
 /// A process that has come under control and is configured.
@@ -67,6 +71,8 @@ impl Backend {
         let problem = match self {
             Backend::Dap(dap) => dap.first_problem(file, expressions).await?,
             Backend::Cdp(cdp) => cdp.first_problem(file, expressions).await,
+            // The editor's debugger says so when it is hit.
+            Backend::Vscode(_) => None,
         };
         match problem {
             None => Ok(()),
@@ -80,8 +86,27 @@ impl Backend {
 
     pub fn trace_way(&self, breakpoint: &Breakpoint) -> TraceWay {
         match self {
-            Backend::Dap(dap) => dap.trace_way(),
-            Backend::Cdp(_) => cdp::trace_way(breakpoint),
+            Backend::Dap(dap) => dap.trace_way(breakpoint.id),
+            Backend::Cdp(cdp) => cdp.trace_way(breakpoint),
+            Backend::Vscode(_) => TraceWay::InProcess,
+        }
+    }
+
+    /// Whether the program is stopped at each hit of a breakpoint, for us to look whether it is meant.
+    pub fn emulates(&self, breakpoint: &Breakpoint) -> bool {
+        match self {
+            Backend::Dap(dap) => dap.emulates(breakpoint.id),
+            Backend::Cdp(_) | Backend::Vscode(_) => false,
+        }
+    }
+}
+
+impl Backend {
+    /// Whether letting go of the program ends it, though we did not start its process.
+    pub fn ends_it(&self) -> bool {
+        match self {
+            Backend::Dap(_) | Backend::Cdp(_) => false,
+            Backend::Vscode(vscode) => vscode.is_started_here(),
         }
     }
 }
@@ -93,6 +118,7 @@ impl Backend {
         let mut stack = match self {
             Backend::Dap(dap) => dap.stack(thread, slice).await?,
             Backend::Cdp(cdp) => cdp.stack(thread, slice).await?,
+            Backend::Vscode(vscode) => vscode.stack(thread, slice).await?,
         };
         stack.frames.iter_mut().for_each(|it| it.id.moment = moment);
         Ok(stack)
@@ -103,6 +129,7 @@ impl Backend {
         let mut scopes = match self {
             Backend::Dap(dap) => dap.scopes(frame).await?,
             Backend::Cdp(cdp) => cdp.scopes(frame).await?,
+            Backend::Vscode(vscode) => vscode.scopes(frame).await?,
         };
         scopes.iter_mut().for_each(|it| it.children.moment = frame.moment);
         Ok(scopes)
@@ -113,6 +140,7 @@ impl Backend {
         let children = match self {
             Backend::Dap(dap) => dap.children(of, slice).await?,
             Backend::Cdp(cdp) => cdp.children(of, slice).await?,
+            Backend::Vscode(vscode) => vscode.children(of, slice).await?,
         };
         let at = |it: Variable| Variable { value: it.value.at(of.moment), ..it };
         Ok(children.into_iter().map(at).collect())
@@ -129,20 +157,24 @@ impl Backend {
         let value = match self {
             Backend::Dap(dap) => dap.evaluate(frame, expression, patience).await?,
             Backend::Cdp(cdp) => cdp.evaluate(frame, expression, patience).await?,
+            Backend::Vscode(vscode) => vscode.evaluate(frame, expression, patience).await?,
         };
         Ok(value.at(moment))
     }
 
+    /// In the scope of that frame.
     pub async fn assign(
         &self,
+        frame: &FrameId,
         container: &Handle,
         name: &str,
         value: &str,
     ) -> Result<Value, Failure> {
         self.is_now(container.moment)?;
         let value = match self {
-            Backend::Dap(dap) => dap.assign(container, name, value).await?,
+            Backend::Dap(dap) => dap.assign(frame, container, name, value).await?,
             Backend::Cdp(cdp) => cdp.assign(container, name, value).await?,
+            Backend::Vscode(vscode) => vscode.assign(container, name, value).await?,
         };
         Ok(value.at(container.moment))
     }
@@ -151,6 +183,7 @@ impl Backend {
         let epoch = match self {
             Backend::Dap(dap) => dap.epoch(thread),
             Backend::Cdp(cdp) => cdp.epoch(),
+            Backend::Vscode(vscode) => vscode.epoch(),
         };
         StopMoment { thread, epoch }
     }
@@ -173,6 +206,7 @@ macro_rules! forward {
                 match self {
                     Backend::Dap(backend) => backend.$name($($arg),*).await,
                     Backend::Cdp(backend) => backend.$name($($arg),*).await,
+                    Backend::Vscode(backend) => backend.$name($($arg),*).await,
                 }
             })*
         }

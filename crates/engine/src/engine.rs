@@ -1,7 +1,7 @@
 //! The one value every face holds: sessions, breakpoints, log, clock; the store as it comes.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Instant,
 };
@@ -9,15 +9,18 @@ use std::{
 use holdpoint_store::{Host, Location, Retention, Run};
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     actor::Actor,
+    backend::vscode::{self, SeenInEditor},
     breakpoints::Breakpoint,
     callpoints::Callpoints,
-    event::Event,
+    event::{Event, InEditor},
     failure::Failure,
     log::Log,
     memory::{Memory, Restored},
+    recordings::Recordings,
     secrets::Secrets,
     sessions::Sessions,
     snapshots::Snapshots,
@@ -28,6 +31,7 @@ pub struct Engine {
     pub log: Arc<Log>,
     pub sessions: Arc<Sessions>,
     pub snapshots: Snapshots,
+    pub recordings: Arc<Recordings>,
     /// Opened when first needed.
     memory: OnceCell<Arc<Memory>>,
     /// Opened when the first app or agent asks for one.
@@ -37,6 +41,8 @@ pub struct Engine {
     location: Location,
     /// The log's place in the store, once that is open.
     timeline: OnceLock<Timeline>,
+    /// Who tells what the person debugs in the editor; ends with the engine.
+    editor: OnceLock<AbortOnDropHandle<()>>,
     /// What was restored, until somebody has been told.
     restored: Mutex<Option<String>>,
     pub version: &'static str,
@@ -59,15 +65,18 @@ impl Engine {
         let log = Arc::new(Log::keeping(secrets));
         log.append(Event::ServerStarted { version: version.to_owned(), pid: std::process::id() });
         let sessions = Arc::new(Sessions::new(Arc::clone(&log), guard, home));
+        let recordings = Arc::clone(&sessions.recordings);
         Arc::new(Engine {
             log,
             sessions,
             snapshots: Snapshots::default(),
+            recordings,
             memory: OnceCell::new(),
             callpoints: OnceCell::new(),
             retention,
             location,
             timeline: OnceLock::new(),
+            editor: OnceLock::new(),
             restored: Mutex::default(),
             version,
             started_at: Timestamp::now(),
@@ -125,6 +134,13 @@ impl Engine {
         }
     }
 
+    /// Waits until what is written down would outlive a power cut.
+    pub async fn flush(&self) {
+        if let Some(timeline) = self.timeline.get() {
+            timeline.flush().await;
+        }
+    }
+
     /// The callpoints, taken up now if they were not.
     pub async fn callpoints(&self) -> &Arc<Callpoints> {
         if let Some(opened) = self.callpoints.get() {
@@ -160,6 +176,24 @@ impl Engine {
         let told: String =
             told.map(|(calls, what)| format!("; {calls} recorded calls {what}")).collect();
         Some(format!("{why}{told}"))
+    }
+
+    /// From now on the log has what the person debugs in the editor that has this folder open, whenever one has. The
+    /// first folder counts.
+    pub fn follow_editor(&self, workspace: &Path) {
+        self.editor.get_or_init(|| {
+            let (log, workspace) = (Arc::clone(&self.log), workspace.to_owned());
+            let following = async move {
+                let tell = |seen: SeenInEditor| {
+                    let SeenInEditor { id, name, change, detail } = seen;
+                    let (session, editor_session, by) = (None, id, Actor::Person);
+                    let told = InEditor { session, editor_session, name, change, detail, by };
+                    log.append(Event::EditorSession(Box::new(told)));
+                };
+                vscode::follow(&workspace, tell).await;
+            };
+            AbortOnDropHandle::new(tokio::spawn(following))
+        });
     }
 
     /// What was restored, told once.

@@ -3,12 +3,14 @@
 //! An event says what was observed. It carries no wishes and calls nobody.
 
 mod conceal;
+mod editor;
 mod kind;
 mod trace;
 
 use serde::Serialize;
 
 pub use self::{
+    editor::InEditor,
     kind::{EventKind, Topic},
     trace::{TraceHit, Traced},
 };
@@ -68,6 +70,8 @@ pub enum Event {
         to: &'static str,
         by: Actor,
     },
+    /// A person debugs something in the editor, by themselves.
+    EditorSession(Box<InEditor>),
     /// An expression was evaluated where a program stands.
     Evaluated(Box<Evaluation>),
     /// A process or worker came under control: the program itself is 1, its children follow.
@@ -265,6 +269,7 @@ impl Event {
             Event::Resumed { .. } => EventKind::Resumed,
             Event::SessionEnded { .. } => EventKind::SessionEnded,
             Event::ControlChanged { .. } => EventKind::ControlChanged,
+            Event::EditorSession(_) => EventKind::EditorSession,
             Event::Evaluated(_) => EventKind::Evaluated,
             Event::ProcessStarted { .. } => EventKind::ProcessStarted,
             Event::ProcessEnded { .. } => EventKind::ProcessEnded,
@@ -323,6 +328,7 @@ impl Event {
             Event::BreakpointBound(at) => Some(at.session),
             Event::TracepointHit(hit) => Some(hit.session),
             Event::Evaluated(it) => Some(it.session),
+            Event::EditorSession(it) => it.session,
             Event::ControlChanged { session, .. }
             | Event::SessionStarted { session, .. }
             | Event::Resumed { session, .. }
@@ -348,6 +354,7 @@ impl Event {
             | Event::Resumed { .. }
             | Event::SessionEnded { .. }
             | Event::ControlChanged { .. }
+            | Event::EditorSession(_)
             | Event::ExternalServer { .. } => &[Topic::Status, Topic::Timeline],
             Event::Note { .. }
             | Event::Evaluated(_)
@@ -391,10 +398,10 @@ impl Event {
                 format!("{session} {name} ({language})")
             }
             Event::Stopped(at) => at.line(),
-            Event::Resumed { session, by: None, .. } => session.to_string(),
-            Event::Resumed { session, by: Some(by), .. } => format!("{session}, by {by}"),
+            Event::Resumed { session, by, .. } => resumed_line(*session, by.as_ref()),
             Event::SessionEnded { session, exit, .. } => format!("{session} {exit}"),
             Event::ControlChanged { session, to, by } => control_line(*session, to, by),
+            Event::EditorSession(it) => it.line(),
             Event::Evaluated(it) => it.line(),
             Event::ProcessStarted { session, process, pid } => begun_line(*session, *process, *pid),
             Event::ProcessEnded { session, process, reason } => {
@@ -492,6 +499,7 @@ impl Event {
             Event::TracepointHit(hit) => hit.weight(),
             Event::Resumed { by, .. } => by.as_ref().map_or(0, Actor::weight),
             Event::ControlChanged { by, .. } => by.weight(),
+            Event::EditorSession(it) => it.weight(),
             Event::Evaluated(it) => {
                 it.expression.len() + it.result.len() + it.by.weight() + size_of::<Evaluation>()
             }
@@ -506,6 +514,10 @@ fn control_line(session: SessionId, to: &str, by: &Actor) -> String {
         "person" => format!("{session}: a person is in control"),
         _ => format!("{session}: handed back to agents, by {by}"),
     }
+}
+
+fn resumed_line(session: SessionId, by: Option<&Actor>) -> String {
+    by.map_or_else(|| session.to_string(), |by| format!("{session}, by {by}"))
 }
 
 fn thread_line(session: SessionId, thread: ThreadKey, name: Option<&str>) -> String {

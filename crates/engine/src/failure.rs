@@ -22,6 +22,15 @@ pub enum Code {
     AdapterFailed,
     StoreFailed,
     HumanInControl,
+    BridgeNotFound,
+    BridgeUnavailable,
+    AmbiguousSymbol,
+    NoLanguageServer,
+    ReadOnly,
+    InvalidReference,
+    Unsupported,
+    NoTest,
+    ToolFailed,
     Busy,
     Timeout,
     Cancelled,
@@ -59,6 +68,15 @@ impl Code {
         Code::AdapterFailed,
         Code::StoreFailed,
         Code::HumanInControl,
+        Code::BridgeNotFound,
+        Code::BridgeUnavailable,
+        Code::AmbiguousSymbol,
+        Code::NoLanguageServer,
+        Code::ReadOnly,
+        Code::InvalidReference,
+        Code::Unsupported,
+        Code::NoTest,
+        Code::ToolFailed,
         Code::Busy,
         Code::Timeout,
         Code::Cancelled,
@@ -81,12 +99,26 @@ impl Code {
             Code::AdapterFailed => "E_ADAPTER_FAILED",
             Code::StoreFailed => "E_STORE_FAILED",
             Code::HumanInControl => "E_HUMAN_IN_CONTROL",
+            Code::BridgeNotFound => "E_BRIDGE_NOT_FOUND",
+            Code::BridgeUnavailable => "E_BRIDGE_UNAVAILABLE",
+            Code::AmbiguousSymbol => "E_AMBIGUOUS_SYMBOL",
+            Code::NoLanguageServer => "E_NO_LANGUAGE_SERVER",
+            Code::ReadOnly => "E_READ_ONLY",
+            Code::InvalidReference => "E_INVALID_REFERENCE",
+            Code::Unsupported => "E_UNSUPPORTED",
+            Code::NoTest => "E_NO_TEST_AT_CURSOR",
+            Code::ToolFailed => "E_TOOL_FAILED",
             Code::Busy => "E_BUSY",
             Code::Timeout => "E_TIMEOUT",
             Code::Cancelled => "E_CANCELLED",
             Code::ShuttingDown => "E_SHUTTING_DOWN",
             Code::Internal => "E_INTERNAL",
         }
+    }
+
+    /// The code of this name.
+    pub fn named(name: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.as_str() == name)
     }
 
     /// What the code means, for the generated reference.
@@ -105,6 +137,15 @@ impl Code {
             Code::AdapterFailed => "the language's debugger refused or did not answer",
             Code::StoreFailed => "the database refused or did not answer; programs go on",
             Code::HumanInControl => "a person steers the program now; reading it still works",
+            Code::BridgeNotFound => "no editor has this workspace open, or none with a bridge",
+            Code::BridgeUnavailable => "the editor's bridge is there and does not answer",
+            Code::AmbiguousSymbol => "several symbols have that name",
+            Code::NoLanguageServer => "nothing in the editor knows that language, or not yet",
+            Code::ReadOnly => "what was to be written cannot be",
+            Code::InvalidReference => "the reference is of an earlier stop",
+            Code::Unsupported => "the editor or the debugger cannot do that",
+            Code::NoTest => "the editor knows no test there",
+            Code::ToolFailed => "the script, command or request behind a described tool failed",
             Code::Busy => "too many calls of this client are under way",
             Code::Timeout => "the work was not done by the deadline",
             Code::Cancelled => "the client cancelled the call",
@@ -122,10 +163,20 @@ impl Code {
             | Code::NotStopped
             | Code::AlreadyStopped
             | Code::SessionEnded
+            | Code::AmbiguousSymbol
+            | Code::InvalidReference
+            | Code::NoTest
             | Code::Busy => Blame::Caller,
-            Code::LaunchFailed | Code::AttachFailed | Code::EvaluateFailed => Blame::Program,
-            Code::AdapterFailed => Blame::Adapter,
+            Code::LaunchFailed
+            | Code::AttachFailed
+            | Code::EvaluateFailed
+            | Code::ReadOnly
+            | Code::ToolFailed => Blame::Program,
+            Code::AdapterFailed | Code::Unsupported => Blame::Adapter,
             Code::HumanInControl
+            | Code::BridgeNotFound
+            | Code::BridgeUnavailable
+            | Code::NoLanguageServer
             | Code::Timeout
             | Code::Cancelled
             | Code::ShuttingDown

@@ -1,9 +1,13 @@
 //! What there is to know of a language that is no code of anybody's: how its sources are read, what its
 //! functions are, how its debugger goes about things. Each adapter fills these in for its own.
 
+mod debugger;
 mod text;
 
-pub use self::text::SourceText;
+pub use self::{
+    debugger::{DebuggerProgram, Install, Mode, Modes},
+    text::SourceText,
+};
 
 /// How source files become lines.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +37,8 @@ pub struct Manners {
     pub counts_lines: bool,
     /// A function's head is a statement: it is passed where the function is defined.
     pub runs_heads: bool,
+    /// What stands before and behind an expression whose truth is wanted, as `true` or `True`.
+    pub truth: Option<(&'static str, &'static str)>,
 }
 
 /// The runners of tests of a language: how they are known, and what they say when they are done.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::secrets::Secrets;
 
-/// One of `program`, `module`, `command` and `test` says what runs.
+/// One of `program`, `module`, `command`, `test` and `configuration` says what runs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Launch {
@@ -27,6 +27,12 @@ pub struct Launch {
     pub stdin: Option<String>,
     pub interpreter: Option<PathBuf>,
     pub just_my_code: bool,
+    /// With a recorder inside, beside the debugger.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub record: bool,
+    /// A configuration of the editor that has `cwd` open; then nothing else of this says what runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<String>,
 }
 
 impl Launch {
@@ -50,9 +56,9 @@ impl Launch {
     pub fn title(&self) -> String {
         let file =
             |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
-        self.program
-            .as_ref()
-            .and_then(file)
+        self.configuration
+            .clone()
+            .or_else(|| self.program.as_ref().and_then(file))
             .or_else(|| self.module.clone())
             .or_else(|| self.command.first().cloned())
             .or_else(|| self.test.clone())

@@ -14,6 +14,7 @@ pub mod callpoints;
 pub mod calls;
 pub mod engine;
 pub mod event;
+mod expression;
 pub mod failure;
 pub mod ids;
 pub mod inspect;
@@ -24,6 +25,7 @@ pub mod log;
 pub mod memory;
 pub mod nouns;
 pub mod process;
+pub mod recordings;
 pub mod records;
 pub mod repl;
 #[cfg(test)]

@@ -3,12 +3,15 @@
 //! What reaches a bound says so in its answer, with the call that gets the rest.
 
 mod calls;
+mod described;
+mod editor;
 mod external;
 mod page;
+mod recordings;
 
 use std::time::Duration;
 
-pub use self::{calls::*, external::*, page::*};
+pub use self::{calls::*, described::*, editor::*, external::*, page::*, recordings::*};
 
 // The start.
 
@@ -49,6 +52,9 @@ pub const LOG_BYTES: usize = 32 * 1024 * 1024;
 /// How long a tool may work or wait when the call does not say. Many clients give up after 60 seconds, and
 /// a call that starts a program first may take [`START_GRACE`] more: with both it stays below 50.
 pub const TOOL_TIMEOUT: Duration = Duration::from_secs(25);
+/// How long after its last sign work that says itself what it does is waited for, whatever the call's deadline: a
+/// compiler may take that long for one package.
+pub const WORK_SHOWS: Duration = Duration::from_secs(40);
 /// The longest wait a call may ask for. Longer waits are made of several calls.
 pub const TOOL_TIMEOUT_MAX: Duration = Duration::from_secs(3600);
 /// A tool that waits by itself answers at its deadline; the boundary cuts it off this much later.
@@ -104,6 +110,8 @@ pub const ECHO: usize = 60;
 
 /// Events in one page of the timeline when the call does not say.
 pub const PAGE_EVENTS: usize = 50;
+/// Hits of tracepoints in one answer when the call does not say: more are read in sum.
+pub const PAGE_HITS: usize = 20;
 /// Events in one page of the timeline at the most.
 pub const PAGE_EVENTS_MAX: usize = 1_000;
 /// Events written down at once. At 10,000 a second the ring holds four seconds of them at the least, and
@@ -207,8 +215,10 @@ pub const FAREWELL: Duration = Duration::from_secs(2);
 /// How long programs have to end, which as a rule takes milliseconds: in a burst of hits those that are on
 /// their way come first.
 pub const PROGRAMS_END: Duration = Duration::from_secs(4);
-/// How long the store has to take the last events, which as a rule are a few dozen.
-pub const LAST_EVENTS: Duration = Duration::from_secs(2);
+/// How long the store has to take the last events: as a rule a few dozen, after a burst of hits thousands.
+pub const LAST_EVENTS: Duration = Duration::from_secs(5);
+/// How long its disk has to take them too. They outlive us without that; only a power cut would take them.
+pub const LAST_FLUSH: Duration = Duration::from_secs(1);
 
 // Servers that `holdpoint tool` starts.
 
@@ -250,6 +260,8 @@ pub const PROCESSES: usize = 4_096;
 pub const TITLE: Duration = Duration::from_secs(1);
 /// How long a program may take to come under control: a cold interpreter on a loaded machine.
 pub const CONNECT: Duration = Duration::from_secs(20);
+/// Between two looks whether a debugger that was just started listens on its port: nobody tells.
+pub const LISTENS_AGAIN: Duration = Duration::from_millis(10);
 /// How long a host may take to take a connection, and what listens there to say what it is.
 pub const REACH: Duration = Duration::from_secs(5);
 /// How long a debugger that speaks first may take to; only then is it asked.
@@ -282,6 +294,20 @@ pub const LATE: Duration = Duration::from_secs(3600);
 pub const TELL: Duration = Duration::from_millis(700);
 /// How long a stop may take to have its stack, for a caller who comes in between.
 pub const STOP_SHOWN: Duration = Duration::from_secs(2);
+/// How long a program's last words may take to reach us when it stops: they were written before.
+pub const LAST_WORDS: Duration = Duration::from_millis(400);
+/// Bytes of a program that are looked through to know its language.
+pub const PROGRAM_READ: u64 = 64 << 20;
+/// Bytes of what a builder writes for us, and of what it says to people, that are kept.
+pub const BUILD_OUTPUT: usize = 16 << 20;
+pub const BUILD_ERRORS: usize = 256 << 10;
+/// Bytes of that which are told.
+pub const BUILD_TOLD: usize = 4_000;
+/// How deep below a build's folder its program is looked for, and in how many folders of each.
+pub const BUILD_DEPTH: usize = 3;
+pub const BUILD_FOLDERS: usize = 64;
+/// Programs of lone source files that are kept; the oldest go.
+pub const COMPILED_KEPT: usize = 32;
 /// How long the program's own code may take to show its values: a `repr` can do anything.
 pub const VALUES: Duration = Duration::from_secs(3);
 /// How long that takes to end once it was interrupted.
@@ -296,6 +322,20 @@ pub const STOP_TEXT: usize = 1_000;
 pub const LAST_HITS: Duration = Duration::from_secs(20);
 /// Frames that come with a stop.
 pub const STACK_FRAMES: usize = 20;
+/// Bytes of what a build says when it fails: the first errors, which are the causes.
+pub const BUILD_CAUSES: usize = 3_000;
+/// Lines of it that are kept.
+pub const BUILD_LINES: usize = 200;
+/// Programs that were built for a launch and are kept for the next.
+pub const BUILDS: usize = 24;
+/// Bytes of a program file that are looked through for who built it.
+pub const PROGRAM_LOOK: u64 = 64 * 1024 * 1024;
+/// Frames of a runtime that may be above the user's own: a panic goes through five of them.
+pub const MACHINERY: usize = 16;
+/// Frames among which the user's own is looked for when a step ends in a library.
+pub const STEP_FRAMES: usize = 64;
+/// How often a step that ends in a library is sent on: as often as one line may call such.
+pub const STEPS_BACK: usize = 64;
 /// Breakpoints at once.
 pub const BREAKPOINTS: usize = 1_000;
 /// Bytes of a tracepoint's message, as it is written.
@@ -306,6 +346,10 @@ pub const TEMPLATE_EXPRESSIONS: usize = 32;
 pub const TRACE_DISTINCT: usize = 4_096;
 /// Bytes of one expression's value at a hit.
 pub const TRACE_VALUE: usize = 256;
+/// Bytes of a value that is compared with what it was, of what V8 shows of it; in Python it is all of it.
+pub const UNTIL_VALUE: usize = 4_096;
+/// What a watched program may take longer than asked, to come to the next line of the user's code.
+pub const UNTIL_GRACE: Duration = Duration::from_millis(500);
 /// Hits that a program sends at once at the most.
 pub const TRACE_BATCH: usize = 128;
 /// Hits that come closer together than this go out together: a hit that comes alone is not kept back.
@@ -317,10 +361,18 @@ pub const TRACE_SWEEP: u32 = 5_000;
 pub const TRACE_SWEEP_SHARE: f64 = 0.1;
 /// Batches of one program that may be on their way to us; a faster program waits, and loses none.
 pub const TRACE_ROOM: usize = 8;
+/// The same for a Node program whose text has the tracepoints, which are faster; and after how many it is told how far we are.
+pub const TRACE_WOVEN_ROOM: u64 = 64;
+pub const TRACE_TAKEN: u64 = 8;
+/// Files of a launch that tracepoints are put into; more are left to the debugger.
+pub const WOVEN_FILES: usize = 100;
 /// How long a program that ends waits for each of these batches to leave it.
 pub const TRACE_LAST: Duration = Duration::from_secs(5);
 /// How long after a batch the rest of it is fetched from a program that passes no more tracepoints.
 pub const TRACE_REST: Duration = Duration::from_millis(10);
+/// How often a program whose text has tracepoints is asked for hits that it has kept back: the first of each point, whose
+/// function is read where no step can stop in it.
+pub const TRACE_IDLE: Duration = Duration::from_millis(50);
 /// How long all expressions of one hit may take together: the program stands meanwhile.
 pub const TRACE_EVALUATE: Duration = Duration::from_secs(1);
 /// How often an expression may take longer than that before it is not evaluated any more: each time costs
@@ -338,6 +390,8 @@ pub const PASS_GROUPS: usize = 1_000;
 pub const PROBE_HITS: u64 = 1_000;
 /// Places of one probe.
 pub const PROBE_PLACES: usize = 16;
+/// Hypotheses of one experiment, each of which is a breakpoint of one run.
+pub const EXPERIMENTS: usize = 20;
 /// Lines and functions of a file that are marked, to tell what ran when a line was not reached.
 pub const PROBE_MARKS: usize = 200;
 /// Files and folders that are looked through for one that is named by the end of its path.
@@ -441,3 +495,58 @@ pub const KEPT_FRAMES: usize = 5;
 pub const KEPT_VARIABLES: usize = 100;
 /// Places at which a step may end that a stop of ours has interrupted.
 pub const STEP_ENDS: usize = 64;
+
+// Expressions that we evaluate ourselves, for debuggers that evaluate none.
+
+/// Bytes of one: a sentence, not a program.
+pub const EXPRESSION_BYTES: usize = 4_096;
+/// Levels of one, and signs in a row: each costs the walk a frame.
+pub const EXPRESSION_DEPTH: usize = 64;
+
+// Debug servers that live in this process.
+
+/// Bytes of the pipe between one and the rest of us, in each direction.
+pub const SERVED_PIPE: usize = 64 * 1024;
+/// Answers and events that wait to be written into it.
+pub const SERVED_OUTBOX: usize = 256;
+
+// Java.
+
+/// Parts of a value that are shown beside its name.
+pub const JAVA_GLANCE: usize = 8;
+/// Bytes of a text or a message.
+pub const JAVA_TEXT: usize = 10_000;
+/// How long a compiler may take for one source file: a cold `javac` on a loaded machine.
+pub const COMPILE: Duration = Duration::from_secs(40);
+/// How long a build tool may take until its test runs; what it writes meanwhile is shown.
+pub const BUILD: Duration = Duration::from_secs(600);
+/// Steps that end where there is no line of anybody's, one after the other.
+pub const LINELESS_STEPS: u32 = 50;
+
+// Mono's debugger.
+
+/// The newest version of its protocol that we know, behind the point.
+pub const MONO_PROTOCOL: i32 = 54;
+/// Methods of one assembly that are looked through for lines.
+pub const MONO_METHODS: u32 = 200_000;
+/// Assemblies in which a type is looked for.
+pub const MONO_ASSEMBLIES: usize = 200;
+/// Types of which one may be derived, each from the next.
+pub const MONO_BASES: usize = 64;
+/// How often a step is taken again that ended where nobody has written anything.
+pub const MONO_STEPS: usize = 50;
+/// Threads that are looked at for one that is in the user's own code, when the program is paused.
+pub const MONO_PAUSE_THREADS: usize = 64;
+/// Characters of one text.
+pub const MONO_TEXT: i64 = 4_096;
+/// Parts of a value that are named beside it.
+pub const MONO_PREVIEW: usize = 5;
+/// Parts of a value that are listed; the rest is there by index.
+pub const MONO_PARTS: usize = 2_000;
+/// Entries of a list or a table that are looked through for one.
+pub const MONO_SEARCHED: usize = 10_000;
+
+/// A lone source file, by its compiler, on a busy machine.
+pub const MONO_COMPILE: Duration = Duration::from_secs(60);
+/// Programs that were compiled from such files and are kept.
+pub const MONO_COMPILED: usize = 32;

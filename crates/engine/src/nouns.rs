@@ -2,6 +2,7 @@
 //! how a session is. Data alone, and a leaf: nothing of the rooms is known here.
 
 mod points;
+mod until;
 mod values;
 
 use serde::Serialize;
@@ -12,6 +13,7 @@ pub use self::{
         Binding, Bound, Exceptions, Loaded, Passed, Reached, RunningText, Site, TraceWay, Tracing,
         Wanted, WantedFunction,
     },
+    until::{SeenValue, UntilAsked, UntilEnd, UntilSeen, UntilWay},
     values::{
         ExceptionInfo, Frame, FrameId, Handle, Scope, ScopeKind, Slice, Stack, Thread, Value,
         Variable,
@@ -48,9 +50,17 @@ pub enum Signal {
     Passed(Vec<Passed>),
     /// What ran so far of files that were surveyed.
     Reached(Vec<Reached>),
+    /// The person at the debugger itself took control, or gave it back.
+    Held {
+        by_person: bool,
+    },
     /// The program's exit code, where its debugger tells.
     Exited {
         code: i64,
+    },
+    /// The signal that ended the program, where its debugger tells.
+    Killed {
+        signal: i32,
     },
     /// The program told that it ends; its process may live a little longer.
     Ended,

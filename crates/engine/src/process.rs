@@ -69,6 +69,8 @@ enum Role {
     /// It runs the program for us. Its output, its end and its exit code are its own affair: those of the
     /// program come by the protocol.
     Server,
+    /// A server that looks at a program which is not ours: it is given time to let that go.
+    Visitor,
 }
 
 /// What an adapter leaves in here is read for the session.
@@ -100,25 +102,60 @@ pub enum Exit {
 impl Program {
     /// Starts the program itself. `guard` is our own binary.
     pub fn start(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
-        Program::begin(guard, spec, Role::Debuggee)
+        Program::begin(guard, spec, Role::Debuggee, Stdio::piped)
+    }
+
+    /// Starts the program itself, with our own input and output.
+    pub fn beside(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        Program::begin(guard, spec, Role::Debuggee, Stdio::inherit)
     }
 
     /// Starts a debug server, which is to run the program.
     pub fn serve(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
-        let mut server = Program::begin(guard, spec, Role::Server)?;
+        let mut server = Program::begin(guard, spec, Role::Server, Stdio::piped)?;
         server.pipes.debugger = server.pipes.stderr.take();
         Ok(server)
     }
 
-    /// Whether it only runs the program for us.
-    pub fn is_server(&self) -> bool {
-        self.role == Role::Server
+    /// Starts a debug server, which is to look at a program that runs already.
+    pub fn visit(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        let mut server = Program::begin(guard, spec, Role::Visitor, Stdio::piped)?;
+        server.pipes.debugger = server.pipes.stderr.take();
+        Ok(server)
     }
 
-    fn begin(guard: &Path, spec: &Spec, role: Role) -> Result<Program, Failure> {
+    /// The same of one that speaks elsewhere than by its pipes.
+    pub fn visit_aside(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        Program::begin(guard, spec, Role::Visitor, Stdio::null)
+    }
+
+    /// Starts a debug server that speaks elsewhere than by its pipes: they are the program's.
+    pub fn beside_its_program(guard: &Path, spec: &Spec) -> Result<Program, Failure> {
+        Program::begin(guard, spec, Role::Server, Stdio::piped)
+    }
+
+    /// Whether it only runs the program for us, or looks at it.
+    pub fn is_server(&self) -> bool {
+        matches!(self.role, Role::Server | Role::Visitor)
+    }
+
+    /// Whether the program that it debugs is not ours.
+    pub fn is_visitor(&self) -> bool {
+        self.role == Role::Visitor
+    }
+
+    fn begin(
+        guard: &Path,
+        spec: &Spec,
+        role: Role,
+        pipe: fn() -> Stdio,
+    ) -> Result<Program, Failure> {
         let mut command = command(guard);
         let (me, report) = (std::process::id().to_string(), Report::new());
         command.args(["guard", "--parent", &me]);
+        if role == Role::Visitor {
+            command.arg("--visits");
+        }
         if let Some(number) = report.number() {
             command.args(["--report", &number.to_string()]);
         }
@@ -130,7 +167,7 @@ impl Program {
                 None => command.env_remove(name),
             };
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(pipe()).stdout(pipe()).stderr(pipe());
         // A terminal's Ctrl-C is for us, we end the program in our own order: the guard leaves our session.
         orphans::adopt();
         let mut guard = command.spawn().map_err(|error| {
@@ -172,6 +209,17 @@ impl Program {
         program
     }
 
+    /// What a killed guard left goes on reporting, and the end is looked for when nothing is reported: so it is
+    /// ended before that. Whether it is over.
+    pub fn end_what_is_left(&mut self) -> bool {
+        let Ok(Some(status)) = self.guard.try_wait() else { return false };
+        if matches!(Exit::from(status), Exit::Signal(_)) && self.report.read() == Said::Begun {
+            self.standing.fell();
+            orphans::kill();
+        }
+        true
+    }
+
     /// What a program that ended at once wrote to stderr.
     pub async fn last_words(&mut self) -> String {
         let mut text = Vec::new();
@@ -188,6 +236,14 @@ impl Program {
     pub async fn kill(&mut self) -> Exit {
         self.tell_guard();
         self.wait().await
+    }
+
+    /// The same, with what its guard left of it: the dead are nobody's for as long as we live otherwise.
+    pub async fn finish(mut self) {
+        self.kill().await;
+        if !orphans::end().await {
+            tracing::warn!("a program was ended, and what was below it does not end");
+        }
     }
 
     /// The guard does the killing: only it sees every descendant.
@@ -233,7 +289,7 @@ impl std::fmt::Display for Exit {
 }
 
 /// As Linux numbers them on nearly every machine.
-fn signal_name(signal: i32) -> String {
+pub(crate) fn signal_name(signal: i32) -> String {
     let name = match signal {
         1 => "SIGHUP",
         2 => "SIGINT",

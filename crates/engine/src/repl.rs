@@ -18,6 +18,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::{
+    actor::Actor,
     budget,
     calls::{
         call::Reference,
@@ -73,6 +74,9 @@ pub struct Exchange {
     pub is_error: bool,
     pub result_cid: Option<String>,
     pub timestamp: f64,
+    /// Who asked; none in what was kept before this was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Actor>,
 }
 
 /// An expression for an app to evaluate.
@@ -93,6 +97,7 @@ struct Pending {
     session_id: String,
     pause_id: String,
     input: String,
+    by: Actor,
     done: oneshot::Sender<Exchange>,
 }
 
@@ -179,7 +184,7 @@ impl Repl {
     }
 
     /// Queues an expression for the app to fetch.
-    pub(crate) fn queue(&self, session_id: &str, text: &str) -> Result<Awaited, NoRepl> {
+    pub(crate) fn queue(&self, session_id: &str, text: &str, by: Actor) -> Result<Awaited, NoRepl> {
         let mut room = self.room();
         let open = &mut *room;
         let session = open.sessions.get(session_id).ok_or(NoRepl::SessionClosed)?;
@@ -195,7 +200,7 @@ impl Repl {
             Expression { eval_id: eval_id.clone(), session_id: session_id.clone(), text };
         queue.push_back(Queued { expression, announced: None });
         let (done, answer) = oneshot::channel();
-        open.pending.insert(eval_id.clone(), Pending { session_id, pause_id, input, done });
+        open.pending.insert(eval_id.clone(), Pending { session_id, pause_id, input, by, done });
         Ok(Awaited { eval_id, answer })
     }
 
@@ -267,6 +272,7 @@ impl Repl {
                 is_error,
                 result_cid: outcome.value.cid.filter(|_| !is_error),
                 timestamp: clock::now(),
+                by: Some(pending.by),
             };
             session.transcript.push(entry.clone());
             if session.transcript.len() > limits::REPL_ENTRIES {

@@ -59,6 +59,11 @@ impl Secrets {
         Secrets { shown: own.shown, names: words(own.names), plain: words(own.plain), key }
     }
 
+    /// A user's own rules, for recorders inside of programs, which redact before anything is written.
+    pub fn for_recorders(&self) -> serde_json::Value {
+        serde_json::json!({ "shown": self.shown, "names": self.names, "not": self.plain, "prefixes": [] })
+    }
+
     /// A text without its secrets.
     pub fn text<'text>(&self, text: &'text str) -> Cow<'text, str> {
         if self.shown {

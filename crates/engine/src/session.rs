@@ -8,6 +8,7 @@ mod actor;
 mod beside;
 mod control;
 mod input;
+mod life;
 mod output;
 mod points;
 mod processes;
@@ -21,7 +22,10 @@ mod view;
 use std::{
     collections::VecDeque,
     path::Path,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex, OnceLock,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -30,7 +34,10 @@ use tokio::{
     sync::{mpsc, oneshot, watch},
 };
 
-use self::{beside::Beside, control::Control, target::Targets, teller::Teller, told::ToldStop};
+use self::{
+    beside::Beside, control::Control, life::RecordedSession, target::Targets, teller::Teller,
+    told::ToldStop,
+};
 pub use self::{
     control::{Holder, Move},
     output::{Output, OutputTail, OutputText},
@@ -68,13 +75,19 @@ pub struct Session {
     breakpoints: Arc<Breakpoints>,
     tell: Arc<Teller>,
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
-    control: Control,
+    control: Arc<Control>,
     /// What callers began and do not wait for.
     beside: Beside,
     /// The last stop that was told, to say what changed.
     told: Mutex<Option<ToldStop>>,
     /// The stops that were told, oldest first.
     stops: Mutex<VecDeque<Arc<Snapshot>>>,
+    /// What was evaluated may have changed what was seen of it.
+    evaluations: AtomicU64,
+    /// Somebody had it ended.
+    is_stopped: AtomicBool,
+    /// Where the recorder inside the program writes, if there is one.
+    recorded: OnceLock<RecordedSession>,
 }
 
 /// How we came to the program.
@@ -124,6 +137,7 @@ impl Session {
         let (shown, view) = watch::channel(Arc::new(View::default()));
         let tell = Teller::new(id, language, log, Arc::clone(&output), Arc::clone(&breakpoints));
         let tell = Arc::new(tell);
+        let control = Arc::new(Control::default());
         let actor = actor::Actor::new(
             id,
             shown,
@@ -131,6 +145,7 @@ impl Session {
             Arc::clone(&output),
             Arc::clone(&breakpoints),
             Arc::clone(&tell),
+            Arc::clone(&control),
         );
         let runtime = started.runtime.take();
         // Ends with the program, when it is told to stop, or with the session: it has its mailbox.
@@ -149,10 +164,13 @@ impl Session {
             breakpoints,
             tell,
             stdin: Arc::new(tokio::sync::Mutex::new(stdin)),
-            control: Control::default(),
+            control,
             beside: Beside::default(),
             told: Mutex::default(),
             stops: Mutex::default(),
+            evaluations: AtomicU64::default(),
+            is_stopped: AtomicBool::default(),
+            recorded: OnceLock::new(),
         })
     }
 
@@ -205,11 +223,19 @@ impl Session {
 
     /// Ends the program and everything it started; one that we only attached to is let go, and runs on.
     pub async fn stop(&self) -> Exit {
+        if self.view().exit.is_none() {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
         let (reply, answer) = oneshot::channel();
         if self.commands.send(Command::Stop { reply }).await.is_err() {
             return self.view().exit.unwrap_or(Exit::Unknown);
         }
         answer.await.unwrap_or_else(|_| self.view().exit.unwrap_or(Exit::Unknown))
+    }
+
+    /// Whether it ended because somebody had it ended.
+    pub fn was_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
     }
 
     /// The first stop after `after`, or the end, or the deadline.
@@ -282,6 +308,7 @@ impl Session {
     /// A program that dies as it is told to go on did go on: how it ended is what there is to tell.
     async fn go(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {
         let was_alive = self.view().status != Status::Ended;
+        self.settle_changes().await;
         match self.command(make).await {
             Err(failure) if was_alive && failure.code == Code::SessionEnded => {
                 tokio::time::timeout(limits::DRAIN, self.ended()).await.map_err(|_| failure)?;

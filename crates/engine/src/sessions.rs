@@ -14,7 +14,7 @@ use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
 use crate::{
-    adapter::{self, Around, Started},
+    adapter::{self, Adapter, Around, Started},
     attach::{At, Attach},
     breakpoints::Breakpoints,
     event::Event,
@@ -24,6 +24,7 @@ use crate::{
     limits,
     log::Log,
     memory::Memory,
+    recordings::{BegunRecording, RecordAsk, Recordings},
     running::Running,
     session::{Origin, Session, Status},
 };
@@ -37,6 +38,7 @@ pub struct Sessions {
     log: Arc<Log>,
     guard: PathBuf,
     home: PathBuf,
+    pub recordings: Arc<Recordings>,
     kept: Mutex<Kept>,
     tape: OnceLock<Tape>,
 }
@@ -51,6 +53,7 @@ struct Kept {
 
 impl Sessions {
     pub fn new(log: Arc<Log>, guard: PathBuf, home: PathBuf) -> Sessions {
+        let recordings = Arc::new(Recordings::new(guard.clone(), home.clone()));
         Sessions {
             known: Mutex::default(),
             aside: Mutex::default(),
@@ -59,6 +62,7 @@ impl Sessions {
             log,
             guard,
             home,
+            recordings,
             kept: Mutex::default(),
             tape: OnceLock::new(),
         }
@@ -102,12 +106,52 @@ impl Sessions {
         self.make_room()?;
         let adapter = adapter::choose(&launch)?;
         let around = self.around(&breakpoints, progress);
-        let started = adapter.start(&launch, around).await?;
+        let recorded = self.recorded(adapter, &launch).await?;
+        let mut with = launch.clone();
+        with.env.extend(recorded.iter().flat_map(|it| it.env().clone()));
+        let started = adapter.start(&with, around).await?;
         let name = launch.title();
         let origin = Origin::Launched(launch);
-        let session = self.adopt(name, adapter.language(), origin, started, breakpoints);
+        let language = started.told.as_ref().map_or(adapter.language(), |(it, _)| it);
+        let session = self.adopt(name, language, origin, started, breakpoints);
         self.keep(Arc::clone(&session));
+        if let Some(mut recorded) = recorded {
+            recorded.started();
+            session.recorded_by(Arc::clone(&self.recordings), recorded.id());
+            self.keep_recording(Arc::clone(&session), recorded);
+        }
         Ok(session)
+    }
+
+    /// The recording of a program that is to be debugged with a recorder inside.
+    async fn recorded(
+        &self,
+        adapter: &dyn Adapter,
+        launch: &Launch,
+    ) -> Result<Option<BegunRecording>, Failure> {
+        if !launch.record {
+            return Ok(None);
+        }
+        adapter.recorded_beside(launch).await?;
+        let launch = Launch { record: false, ..launch.clone() };
+        let ask = RecordAsk { launch, level: "auto".to_owned(), ..RecordAsk::default() };
+        self.recordings.accompany(&ask, &[adapter], self.log.secrets()).map(Some)
+    }
+
+    /// Makes it one file at the program's end. Ends with the session.
+    fn keep_recording(&self, session: Arc<Session>, recorded: BegunRecording) {
+        let log = Arc::clone(&self.log);
+        tokio::spawn(async move {
+            let end = recorded.end();
+            let exit = tokio::select! {
+                exit = session.ended() => exit,
+                () = end.cancelled() => session.stop().await,
+            };
+            let said = session.output.since(0, None).text;
+            let over = said.len().saturating_sub(limits::RECORDED_OUTPUT);
+            let last = (over..=said.len()).find_map(|at| said.get(at..)).unwrap_or_default();
+            recorded.ended(exit, last, log.secrets()).await;
+        });
     }
 
     /// Takes a program that runs already; whether it stands still is told beside the session.
@@ -130,7 +174,11 @@ impl Sessions {
         let started = adapter.attach(&attach, around).await?;
         let stands = started.stands;
         let origin = Origin::Attached(attach);
-        let session = self.adopt(name, adapter.language(), origin, started, breakpoints);
+        let mut language = adapter.language();
+        if let Some((told, called)) = &started.told {
+            (language, name) = (told, called.clone());
+        }
+        let session = self.adopt(name, language, origin, started, breakpoints);
         self.keep(Arc::clone(&session));
         Ok((session, stands))
     }

@@ -60,9 +60,11 @@ impl Timeline {
     pub async fn settle(&self, seq: Seq) {
         let mut kept = self.kept.clone();
         // An error means that the writer is gone; nobody will write any more.
-        if kept.wait_for(|kept| seq <= *kept).await.is_err() {
-            return;
-        }
+        kept.wait_for(|kept| seq <= *kept).await.map(drop).unwrap_or_default();
+    }
+
+    /// Waits until what is written down is safe from a power cut too, which takes as long as the disk does.
+    pub async fn flush(&self) {
         if let Some(store) = self.memory.store()
             && let Err(error) = store.flush().await
         {

@@ -22,6 +22,7 @@ use crate::{
     home,
     http::serving::{pages::Pages, users::TurnedAway},
     mcp::{Structured, notify::Written},
+    metadata::workspace::FileRow,
     page::Desk,
 };
 
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     shell_knows: Mutex<Option<Seq>>,
     /// Other MCP servers, where the start names some.
     pub(crate) external: OnceLock<Arc<Manager>>,
+    /// The files of tools that the workspace brings along, as the start found them.
+    pub(crate) tool_files: OnceLock<Vec<FileRow>>,
     /// Where HTTP listens, once it does.
     pub(crate) http: OnceLock<Vec<SocketAddr>>,
     /// Cancelled once, when the server stops; every task that outlives a call watches it.
@@ -106,6 +109,7 @@ impl App {
             structured,
             shell_knows: Mutex::default(),
             external: OnceLock::new(),
+            tool_files: OnceLock::new(),
             http: OnceLock::new(),
             shutdown: CancellationToken::new(),
         }))

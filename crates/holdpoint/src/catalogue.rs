@@ -24,6 +24,7 @@ use crate::{
         prompts::{self, Prompt},
         resources::{self, Resource},
     },
+    metadata,
     tool::{Entry, Reply, Size, echo, nearest, refused, word},
     tools::{CORE, MORE, TOOLS, TOOLSETS, Toolset, external},
 };
@@ -68,7 +69,7 @@ impl Mounted {
 impl Catalogue {
     /// Everything of ours, narrowed to what `--toolset` names: sets, families, or tools.
     pub(crate) fn ours(toolset: &[String]) -> Result<Catalogue, Failure> {
-        Catalogue::with(Vec::new(), toolset)
+        Catalogue::with(metadata::asked_for(toolset), toolset)
     }
 
     /// The same, with tools that are no types of ours mounted beside them.
@@ -119,6 +120,11 @@ impl Catalogue {
                 return Err(shared(entry, first));
             }
         }
+        for (at, entry) in entries.iter().enumerate() {
+            if let Some(alias) = entry.alias() {
+                places.entry(alias.to_owned().into()).or_insert(at);
+            }
+        }
         let mount = |entry| Mounted {
             entry,
             reach: Reach::Listed,
@@ -163,12 +169,16 @@ impl Catalogue {
 
     fn describe(&self, tool: &Mounted, said: &mut BTreeSet<(String, String)>) -> McpTool {
         let mut described = tool.entry.describe(tool.schema(), tool.size);
-        if tool.entry.is_described() {
+        if tool.entry.is_described() && !tool.entry.is_by_file() {
             return described;
         }
         let about = described.description.as_deref().unwrap_or_default();
         if let Cow::Owned(about) = self.mentions.description(about) {
             described.description = Some(about.into());
+        }
+        // It is shown alone, where a client loads it when it is searched for.
+        if tool.entry.is_by_file() {
+            return described;
         }
         let mut schema = described.input_schema.as_ref().clone();
         self.reword(&mut schema, said);
@@ -218,7 +228,11 @@ impl Catalogue {
         name: &str,
         mut arguments: JsonObject,
     ) -> Result<(&Mounted, JsonObject), Failure> {
-        let mounted = self.tool(name)?;
+        let mounted = match self.get(name) {
+            // Whoever knows of it from another server's list finds here what is listed.
+            Some(more) if more.entry.name() == MORE.name() && self.lists_all() => more,
+            _ => self.tool(name)?,
+        };
         if name != MORE.name() || !arguments.contains_key("name") {
             return Ok((mounted, arguments));
         }
@@ -242,6 +256,10 @@ impl Catalogue {
                 Err(self.unknown(&wanted, others))
             }
         }
+    }
+
+    fn lists_all(&self) -> bool {
+        self.all.iter().all(|it| it.reach == Reach::Listed || it.entry.name() == MORE.name())
     }
 
     fn unknown<'c>(&self, name: &str, known: impl Iterator<Item = &'c Mounted>) -> Failure {

@@ -11,6 +11,8 @@ use std::{
 
 use holdpoint_engine::{budget, event::Event, ids::ClientId, limits, log::Log};
 
+use crate::app::SHELL;
+
 /// How a client reaches us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transport {
@@ -61,6 +63,9 @@ impl Clients {
         let protocol = budget::cut(protocol, limits::NAME_BYTES);
         let client = Client { id, name, transport, protocol };
         lock(&self.live).insert(id, client.clone());
+        if is_passing(&client.name) {
+            return Presence { client, live: Arc::clone(&self.live), log: Arc::clone(&self.log) };
+        }
         self.log.append(Event::ClientConnected {
             client: id,
             name: client.name.clone(),
@@ -88,12 +93,20 @@ impl Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         lock(&self.live).remove(&self.client.id);
+        if is_passing(&self.client.name) {
+            return;
+        }
         self.log.append(Event::ClientLeft {
             client: self.client.id,
             name: std::mem::take(&mut self.client.name),
             transport: self.client.transport.as_str(),
         });
     }
+}
+
+/// A shell comes and goes with each of its calls; what it does is told, and that it came says nothing.
+fn is_passing(name: &str) -> bool {
+    name == SHELL
 }
 
 fn lock(live: &Mutex<BTreeMap<ClientId, Client>>) -> MutexGuard<'_, BTreeMap<ClientId, Client>> {
@@ -117,5 +130,15 @@ mod tests {
         let lines: Vec<_> =
             log.page(Seq::START, 9, |_| true).records.iter().map(|it| it.event.line()).collect();
         assert_eq!(lines, ["c1 agent over stdio, MCP 2025-11-25", "c1 agent over stdio"]);
+    }
+
+    #[test]
+    fn a_shell_that_comes_for_one_call_is_no_news() {
+        let log = Arc::new(Log::default());
+        let clients = Clients::new(Arc::clone(&log));
+        let presence = clients.enter(SHELL, Transport::Http, "2025-11-25");
+        assert_eq!(clients.count(), 1);
+        drop(presence);
+        assert_eq!((clients.count(), log.page(Seq::START, 9, |_| true).records.len()), (0, 0));
     }
 }

@@ -3,6 +3,7 @@
 //! Adding one is its file, its `mod` line and its line in [`COMMANDS`]. What a command takes for itself stands
 //! in its file; options that files and the environment set as well are `config.rs`'s, and it names those.
 
+pub(crate) mod adapters;
 pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod docs;
@@ -11,9 +12,12 @@ pub(crate) mod gateway;
 pub(crate) mod guard;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod inject;
+pub(crate) mod instrument;
+pub(crate) mod keep;
 pub(crate) mod leave;
 pub(crate) mod mcp;
 pub(crate) mod open;
+pub(crate) mod record;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod setup;
@@ -37,17 +41,21 @@ pub(crate) const COMMANDS: &[CommandEntry] = &[
     command::<tool::Tool>(),
     command::<stop::Stop>(),
     command::<open::Open>(),
+    command::<record::Record>(),
     command::<run::Run>(),
     command::<wrap::Wrap>(),
     command::<gateway::Gateway>(),
     command::<store::Store>(),
     command::<config::Print>(),
     command::<doctor::Doctor>(),
+    command::<adapters::Adapters>(),
     command::<setup::Setup>(),
     command::<demo::Demo>(),
     command::<guard::Guard>(),
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     command::<inject::Inject>(),
+    command::<instrument::Instrument>(),
+    command::<keep::Keep>(),
     command::<leave::Leave>(),
     command::<docs::Docs>(),
     #[cfg(feature = "conformance")]

@@ -7,6 +7,7 @@
 //! (a token, an origin, an address, a path) is refused there: see [`Opt::from_workspace`]. What is wrong in a
 //! file is an error: an option that silently does not hold is worse than a start that fails.
 
+mod adapters;
 mod files;
 mod options;
 
@@ -16,7 +17,7 @@ use clap::{Arg, ArgAction, ArgMatches, builder::BoolishValueParser, parser::Valu
 use holdpoint_engine::secrets::OwnRules;
 
 use self::files::Files;
-pub(crate) use self::options::OPTIONS;
+pub(crate) use self::{files::workspace, options::OPTIONS};
 use crate::{mcp::Structured, wrap::Wrapped};
 
 /// What every command may ask for. A field is set by its option's line in [`OPTIONS`].
@@ -32,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) toolset: Vec<String>,
     pub(crate) structured: Structured,
     pub(crate) tool_timeout: Option<Duration>,
+    pub(crate) workspace: Option<PathBuf>,
     pub(crate) allow_origin: Vec<String>,
     pub(crate) allow_user: Vec<String>,
     pub(crate) share_with_users: bool,
@@ -174,7 +176,8 @@ impl Config {
             let settings = Settings::default();
             return Ok(Config { settings, held: Vec::new(), files: Vec::new() });
         }
-        let files = Files::read()?;
+        let mut files = Files::read()?;
+        adapters::mount(std::mem::take(&mut files.adapters));
         let mut settings = Settings::default();
         let mut held = Vec::new();
         for option in OPTIONS.iter().filter(|option| takes.contains(&option.name)) {
@@ -192,6 +195,17 @@ impl Config {
         }
         Ok(Config { settings, held, files: files.paths })
     }
+}
+
+/// Makes the languages known that the user's file configures, for a command that takes no option.
+pub(crate) fn mount_languages() -> anyhow::Result<()> {
+    adapters::mount(Files::read()?.adapters);
+    Ok(())
+}
+
+/// Only those that we ship: what is written about ourselves is the same everywhere.
+pub(crate) fn mount_our_languages() {
+    adapters::mount(Vec::new());
 }
 
 impl Settings {
@@ -215,6 +229,7 @@ impl Default for Settings {
             toolset: Vec::new(),
             structured: Structured::default(),
             tool_timeout: None,
+            workspace: None,
             allow_origin: Vec::new(),
             allow_user: Vec::new(),
             share_with_users: false,

@@ -16,6 +16,7 @@ mod home;
 mod http;
 mod key;
 mod mcp;
+mod metadata;
 mod out;
 mod page;
 mod panics;

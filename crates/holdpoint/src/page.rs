@@ -9,6 +9,7 @@
 
 mod address;
 mod assets;
+mod bars;
 mod colours;
 mod desk;
 mod entrance;
@@ -24,6 +25,7 @@ mod slow;
 mod calls;
 mod external;
 mod now;
+mod recordings;
 mod repl;
 mod sessions;
 mod setup;
@@ -37,6 +39,7 @@ pub(crate) use self::{desk::Desk, entrance::wants_page, router::index, router::r
 const VIEWS: &[ViewEntry] = &[
     entry::<now::Now>(),
     entry::<sessions::SessionsView>(),
+    entry::<recordings::RecordingsView>(),
     entry::<calls::CallsView>(),
     entry::<values::ValuesView>(),
     entry::<timeline::TimelineView>(),

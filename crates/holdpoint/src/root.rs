@@ -1,10 +1,10 @@
 //! Where relative paths begin: the project that a client works on.
 //!
-//! `CLAUDE_PROJECT_DIR` says it, else the client's own roots, asked for once, else it is our working folder.
+//! `--workspace` says it, else `CLAUDE_PROJECT_DIR`, else the client's own roots, asked for once, else it is our working folder.
 //! A server that an agent starts may have any working folder, and one over HTTP has clients in several.
 #![expect(deprecated, reason = "roots live on in four of five revisions")]
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::OnceLock};
 
 use holdpoint_engine::limits;
 use rmcp::{Peer, RoleServer};
@@ -15,6 +15,21 @@ tokio::task_local! {
     static ROOT: PathBuf;
 }
 
+/// What the start names; only the first counts.
+static NAMED: OnceLock<PathBuf> = OnceLock::new();
+
+/// The folder that the start names is the project, whoever asks.
+pub(crate) fn begin(workspace: &std::path::Path) {
+    let here = std::env::current_dir().unwrap_or_default();
+    let whole = here.join(workspace);
+    NAMED.get_or_init(|| whole.canonicalize().unwrap_or(whole));
+}
+
+/// The folder that the start names.
+pub(crate) fn named() -> Option<PathBuf> {
+    NAMED.get().cloned()
+}
+
 /// One client's root, once it is known.
 #[derive(Default)]
 pub(crate) struct Root(OnceCell<Option<PathBuf>>);
@@ -22,7 +37,7 @@ pub(crate) struct Root(OnceCell<Option<PathBuf>>);
 impl Root {
     /// Asks the client at its first call that may name a file; later ones know.
     pub(crate) async fn of(&self, peer: &Peer<RoleServer>) -> Option<PathBuf> {
-        if by_environment().is_some() {
+        if NAMED.get().is_some() || by_environment().is_some() {
             return None;
         }
         // Boxed: a question to the client is large, and is part of every call's future.
@@ -40,7 +55,7 @@ pub(crate) async fn within<F: Future>(root: Option<PathBuf>, call: F) -> F::Outp
 
 /// Where the relative paths of the call under way begin.
 pub(crate) fn current() -> PathBuf {
-    let told = ROOT.try_with(Clone::clone).ok();
+    let told = NAMED.get().cloned().or_else(|| ROOT.try_with(Clone::clone).ok());
     told.or_else(by_environment).or_else(|| std::env::current_dir().ok()).unwrap_or_default()
 }
 

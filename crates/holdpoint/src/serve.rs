@@ -21,7 +21,9 @@ use crate::{
         Gate, Rules, door::Door, lanes::Lanes, listen, port_file::PortFiles, users::Users,
     },
     key::Key,
-    mcp, out, resident,
+    mcp,
+    metadata::Mounting,
+    out, resident, root,
     servers::{self, Server, Starter},
     stderr,
     tool::Entry,
@@ -48,17 +50,30 @@ pub(crate) fn run(settings: Settings, stdio: Stdio, is_detached: bool) -> anyhow
     start_logging(settings.log_level.as_deref(), stdio, &secrets)?;
     check_exposure(settings.host, settings.token.as_deref())?;
     home::close_to_others();
+    if let Some(workspace) = &settings.workspace {
+        root::begin(workspace);
+    }
     let runtime = runtime()?;
     let plan = Plan::of(&settings)?;
     let engine = App::engine(settings.db.as_deref(), secrets);
-    let (others, mounted) = match plan {
+    let (others, mut mounted) = match plan {
         None => (None, Vec::new()),
         Some(plan) => runtime.block_on(begin(plan, &settings, Arc::clone(&engine.log)))?,
     };
+    let described = Mounting::of(&settings.toolset);
+    mounted.extend(described.entries);
     let catalogue = Catalogue::with(mounted, &settings.toolset)?;
     let app = App::over(engine, catalogue, settings.tool_timeout, settings.structured);
     if let Some(others) = others {
         app.external.get_or_init(|| others);
+    }
+    for row in described.files.iter().filter(|it| it.is_open()) {
+        stderr::line(&format!("holdpoint: {row}"));
+    }
+    app.tool_files.get_or_init(|| described.files);
+    if let Some(folder) = &described.followed {
+        let _entered = runtime.enter();
+        app.engine.follow_editor(folder);
     }
     if let Some(file) = &settings.dap_log {
         let opened = app.engine.sessions.record(file);
@@ -315,6 +330,8 @@ pub(crate) async fn stop(app: &App, reason: &str, mut served: Served) {
     // However long the farewell took: what clients were told is to be found by the next server.
     if tokio::time::timeout(limits::LAST_EVENTS, app.engine.settle()).await.is_err() {
         tracing::warn!("the end of the timeline is not kept: the store did not answer in time");
+    } else if tokio::time::timeout(limits::LAST_FLUSH, app.engine.flush()).await.is_err() {
+        tracing::debug!("the disk is slow: a power cut now would take the end of the timeline");
     }
 }
 

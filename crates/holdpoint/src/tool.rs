@@ -24,10 +24,10 @@ use serde::de::DeserializeOwned;
 pub(crate) use self::{
     answer::{Answer, Meta, Reply, Shape, envelope, refused, word},
     call::{Call, Caller, Common},
-    entry::{Described, Entry, Size, entry, first_sentence, same, unique},
+    entry::{Described, Entry, RunFuture, Size, Unlisted, entry, first_sentence, same, unique},
     family::{AnswerForm, Family},
     params::{check_described, echo, nearest},
-    schema::bare,
+    schema::{bare, published_whole as published},
 };
 use crate::{app::App, panics};
 
@@ -121,7 +121,7 @@ pub(crate) async fn call(
     let _under_way = app.activity.begin();
     let done = match enter(entry, schema, caller, arguments).await {
         Err(failure) if speaks_json => Ok(Reply::Refused(refused(&word(failure.code), &failure))),
-        done => done,
+        done => done.map_err(|failure| entry.advised(failure)),
     };
     app.catalogue.mentions.retell(done)
 }
@@ -146,15 +146,19 @@ async fn enter(
     }
     let deadline = common.deadline(entry, caller.app.tool_timeout);
     let promised = common.promised(entry, caller.app.tool_timeout);
+    let told = common.told(entry, caller.app.tool_timeout);
     let gone = caller.gone.clone();
     let shape = caller.shape;
     let budget = if shape == Shape::Perhaps { common.budget.halved() } else { common.budget };
     let mut call = Call::new(caller, budget, common.session).saying(entry.name(), &arguments);
     call.asked_budget = common.asked_budget;
+    call.until = tokio::time::Instant::now() + deadline;
     let cancel = call.cancel.clone();
     let shutdown = call.app.shutdown.clone();
     let app = call.app.clone();
     let alive = call.keep_client_informed(entry.name(), promised);
+    let past = call.past(deadline);
+    arguments.extend(told);
     let work = panics::caught(in_turn(entry, call, arguments));
     let started = Instant::now();
     tokio::select! {
@@ -178,7 +182,7 @@ async fn enter(
         }
         () = cancel.cancelled() => Err(cancelled(entry.name(), started.elapsed())),
         () = gone.cancelled() => Err(cancelled(entry.name(), started.elapsed())),
-        () = tokio::time::sleep(deadline) => Err(timed_out(entry.name(), deadline)),
+        doing = past => Err(timed_out(entry.name(), started.elapsed(), deadline, doing)),
         () = alive => Err(Failure::internal("the progress reporter ended")),
     }
 }
@@ -245,9 +249,15 @@ fn cancelled(tool: &str, after: Duration) -> Failure {
     )
 }
 
-fn timed_out(tool: &str, deadline: Duration) -> Failure {
-    Failure::new(Code::Timeout, format!("`{tool}` was not done after {} s", deadline.as_secs_f64()))
-        .hint("pass a larger `timeout_s`, up to 3600")
+/// One that was put off is told as long as it took.
+fn timed_out(tool: &str, after: Duration, deadline: Duration, doing: Option<String>) -> Failure {
+    let text = match doing {
+        None => format!("`{tool}` was not done after {} s", deadline.as_secs_f64()),
+        Some(doing) => {
+            format!("`{tool}` was not done after {} s; it came to: {doing}", after.as_secs())
+        }
+    };
+    Failure::new(Code::Timeout, text).hint("pass a larger `timeout_s`, up to 3600")
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub(crate) mod callpoint;
 pub(crate) mod debug;
 pub(crate) mod external;
 mod more;
+pub(crate) mod record;
 pub(crate) mod server;
 mod session;
 pub(crate) mod shared;
@@ -18,11 +19,18 @@ use crate::tool::{Entry, entry, same, unique};
 
 /// The most wanted first: where a client cuts its list, those stay.
 pub(crate) const TOOLS: &[Entry] = &[
+    entry::<record::run::Run>(),
+    entry::<record::calls::Calls>(),
+    entry::<record::frame::Frame>(),
+    entry::<record::history::History>(),
+    entry::<record::diff::Diff>(),
     entry::<debug::probe::Probe>(),
+    entry::<debug::experiment::Experiment>(),
     entry::<debug::launch::Launch>(),
     entry::<breakpoint::set::Short>(),
     entry::<debug::r#continue::Continue>(),
     entry::<debug::step::Step>(),
+    entry::<debug::until::Until>(),
     entry::<debug::evaluate::Evaluate>(),
     entry::<debug::stack::Stack>(),
     entry::<debug::variables::Variables>(),
@@ -38,6 +46,7 @@ pub(crate) const TOOLS: &[Entry] = &[
     entry::<debug::snapshot::Snapshot>(),
     entry::<debug::diff::Diff>(),
     entry::<debug::attach::Attach>(),
+    entry::<debug::start::Start>(),
     entry::<debug::restart::Restart>(),
     entry::<debug::status::Status>(),
     entry::<breakpoint::set::Set>(),
@@ -80,6 +89,11 @@ pub(crate) const TOOLSETS: &[Toolset] = &[
     Toolset { name: "slim", about: "a program from launch to stop, in few tokens", tools: SLIM },
     Toolset { name: "agent", about: "what an agent needs, and the way to the rest", tools: AGENT },
     Toolset { name: "app", about: "calls of instrumented apps", tools: APP },
+    Toolset {
+        name: "vscode",
+        about: "the editor's debugger, and what only an editor can",
+        tools: VSCODE,
+    },
 ];
 
 const SLIM: &[&str] = &[
@@ -94,8 +108,14 @@ const SLIM: &[&str] = &[
     "debug_stop",
 ];
 
-/// Of twins one; of the instrumented apps' families the three main verbs.
+/// A run is recorded and asked first, and stopped where that does not tell. Of twins one; what is about instrumented
+/// apps is `app`.
 const AGENT: &[&str] = &[
+    "record_run",
+    "record_calls",
+    "record_frame",
+    "record_history",
+    "record_diff",
     "debug_probe",
     "debug_launch",
     "debug_continue",
@@ -107,13 +127,8 @@ const AGENT: &[&str] = &[
     "debug_wait",
     "debug_output",
     "breakpoint_set",
-    "breakpoint_list",
-    "breakpoint_remove",
     "tracepoint_set",
     "tracepoint_read",
-    "breakpoint_add",
-    "breakpoint_continue",
-    "breakpoint_get_call_records",
     "timeline_query",
     "more_tools",
 ];
@@ -136,6 +151,29 @@ const APP: &[&str] = &[
     "breakpoint_set_default_behavior",
 ];
 
+/// What drives the editor's debugger; the tools of the editor itself are `tools/` of the repository.
+const VSCODE: &[&str] = &[
+    "debug_start",
+    "debug_launch",
+    "debug_continue",
+    "debug_step",
+    "debug_evaluate",
+    "debug_stack",
+    "debug_variables",
+    "debug_stop",
+    "debug_pause",
+    "debug_wait",
+    "debug_threads",
+    "debug_output",
+    "debug_set_variable",
+    "debug_restart",
+    "debug_status",
+    "breakpoint_set",
+    "breakpoint_list",
+    "breakpoint_remove",
+    "server_status",
+];
+
 /// Loaded at a client's start, where it loads the others when it searches for them.
 pub(crate) const CORE: &[&str] =
     &["debug_probe", "debug_launch", "breakpoint_set", "debug_continue", "debug_evaluate"];
@@ -144,6 +182,7 @@ const _: () = assert!(unique(TOOLS), "two tools share a name");
 const _: () = assert!(all_exist(SLIM), "`SLIM` names a tool that does not exist");
 const _: () = assert!(all_exist(AGENT), "`AGENT` names a tool that does not exist");
 const _: () = assert!(all_exist(APP), "`APP` names a tool that does not exist");
+const _: () = assert!(all_exist(VSCODE), "`VSCODE` names a tool that does not exist");
 const _: () = assert!(all_exist(CORE), "`CORE` names a tool that does not exist");
 
 const fn all_exist(names: &[&str]) -> bool {

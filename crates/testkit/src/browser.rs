@@ -12,6 +12,7 @@ use std::{
     time::Duration,
 };
 
+use base64::{Engine as _, prelude::BASE64_STANDARD as STANDARD};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
@@ -298,7 +299,7 @@ impl Browser {
     /// A picture of what is seen.
     pub fn shot(&mut self, file: &Path) {
         let picture = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
-        let bytes = base64(picture["data"].as_str().unwrap_or_default());
+        let bytes = STANDARD.decode(picture["data"].as_str().unwrap_or_default()).unwrap();
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(file, bytes).unwrap();
     }
@@ -322,19 +323,4 @@ impl Drop for Browser {
             .unwrap_or_default();
         self.child.wait().map(drop).unwrap_or_default();
     }
-}
-
-fn base64(text: &str) -> Vec<u8> {
-    const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut held, mut bits) = (0_u32, 0);
-    for letter in text.bytes().filter_map(|it| LETTERS.iter().position(|known| *known == it)) {
-        held = (held << 6) | letter as u32;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(((held >> bits) & 0xff) as u8);
-        }
-    }
-    bytes
 }

@@ -55,6 +55,18 @@ impl Debug {
         options: &[&str],
         client: &str,
     ) -> Debug {
+        Debug::start_among(bin, interpreter, provide, options, client, &[])
+    }
+
+    /// The same with these variables in its environment.
+    pub(crate) fn start_among(
+        bin: &str,
+        interpreter: Option<String>,
+        provide: impl FnOnce(&Path),
+        options: &[&str],
+        client: &str,
+        variables: &[(&str, &str)],
+    ) -> Debug {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         let next = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -64,6 +76,7 @@ impl Debug {
         let args = [&["mcp", "--port", "0"], options].concat();
         let mut process = Process::start_at(bin, &args, home.path(), |command| {
             command.env(MARK, &mark).env_remove("VIRTUAL_ENV");
+            command.envs(variables.iter().copied());
             // pip reads its configuration there.
             if let Some(home) = std::env::var_os("HOME") {
                 command.env("HOME", home);
@@ -74,6 +87,27 @@ impl Debug {
         let mut rpc = Rpc::over(process, Box::new(stdin), Box::new(stdout));
         rpc.initialize_as(client, "2025-11-25");
         Debug { rpc, mark, interpreter, _home: home }
+    }
+
+    /// A server that debugs nothing by itself: its programs are an editor's.
+    pub fn with_editor(bin: &str, options: &[&str]) -> Debug {
+        Debug::start(bin, None, |_| {}, options, "testkit")
+    }
+
+    /// A server for programs of any language: it has the debuggers that `cargo xtask` installed for the tests, and
+    /// the one for Python that was provided once.
+    pub fn for_any(bin: &str, folder: &str) -> Debug {
+        let provide = |home: &Path| {
+            let adapters =
+                Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/xtask/adapters");
+            let debugpy = Path::new(folder).join("python/debugpy");
+            for (from, name) in [(adapters, "adapters"), (debugpy, "debugpy")] {
+                if let Ok(from) = from.canonicalize() {
+                    std::os::unix::fs::symlink(from, home.join(name)).unwrap();
+                }
+            }
+        };
+        Debug::start(bin, None, provide, &[], "testkit")
     }
 
     /// The server's own folder.
@@ -112,6 +146,10 @@ impl Debug {
         let mut process =
             Process::start_at(bin, &["mcp", "--port", "0"], self._home.path(), |command| {
                 command.env(MARK, &mark);
+                // Where toolchains are kept.
+                if let Some(home) = std::env::var_os("HOME") {
+                    command.env("HOME", home);
+                }
             });
         let stdin = process.child().stdin.take().expect("a pipe");
         let stdout = process.child().stdout.take().expect("a pipe");
@@ -152,8 +190,9 @@ impl Debug {
         said.0
     }
 
+    /// Calls a tool, and says whether it succeeded.
     #[track_caller]
-    fn call(&mut self, tool: &str, arguments: Value) -> (Said, bool) {
+    pub fn call(&mut self, tool: &str, arguments: Value) -> (Said, bool) {
         let id = self.ask(tool, arguments);
         let answer = self.rpc.answer(id);
         Said::of(tool, &answer)
@@ -285,6 +324,14 @@ impl Said {
     }
 }
 
+/// Gives a server's home the debuggers that `cargo xtask` installed for the tests.
+pub fn link_adapters(home: &Path) {
+    let adapters = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/xtask/adapters");
+    if let Ok(adapters) = adapters.canonicalize() {
+        std::os::unix::fs::symlink(adapters, home.join("adapters")).unwrap();
+    }
+}
+
 /// The line of a file that is marked `# BP: name`.
 #[track_caller]
 pub fn line(file: &Path, name: &str) -> usize {
@@ -296,7 +343,11 @@ pub fn line(file: &Path, name: &str) -> usize {
 
 /// A program for tests; its name says the language.
 pub fn fixture(name: &str) -> PathBuf {
-    let language = if name.ends_with(".py") { "python" } else { "node" };
+    let language = match name.rsplit('.').next() {
+        Some("py") => "python",
+        Some("java") => "java",
+        _ => "node",
+    };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(language);
     folder.canonicalize().unwrap().join(name)
 }
@@ -361,11 +412,57 @@ impl Python {
         self.start_with(&[])
     }
 
+    /// The same with another interpreter, for which a debugger is provided once.
+    pub fn start_in(&self, interpreter: &str) -> Debug {
+        let mut debug = self.start();
+        debug.interpreter = Some(interpreter.to_owned());
+        let _held = held(&self.debuggers.with_file_name("debugpy.lock"));
+        let (_folder, program) = program("print('ready')\n");
+        let more = json!({ "timeout_s": 170, "stop_on_entry": false });
+        debug.launch(&program, more).ended(json!({ "code": 0 }));
+        debug
+    }
+
     /// A folder from which Python imports pytest.
     pub fn pytest(&self) -> PathBuf {
         let version = ask_python("import sys; print('python%d.%d' % sys.version_info[:2])");
         installed("packages-python").join("lib").join(version).join("site-packages")
     }
+}
+
+/// The interpreters of this machine that have `sys.monitoring`, one of each minor version, oldest first.
+pub fn monitoring_pythons() -> Vec<String> {
+    let home = || Path::new(&std::env::var_os("HOME").unwrap_or_default()).join(".pyenv");
+    let pyenv = std::env::var_os("PYENV_ROOT").map_or_else(home, PathBuf::from).join("versions");
+    let kept: Vec<PathBuf> = std::fs::read_dir(pyenv)
+        .map(|all| all.flatten().map(|it| it.path()).collect())
+        .unwrap_or_default();
+    let found = (12..=14).filter_map(|minor| {
+        let named = format!("3.{minor}.");
+        let is_named = |it: &&PathBuf| {
+            it.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&named))
+        };
+        let there = kept.iter().filter(is_named).map(|it| it.join("bin/python")).max();
+        let says = there.unwrap_or_else(|| format!("python3.{minor}").into());
+        let asked = Command::new(says).args(["-c", "import sys; print(sys.executable)"]).output();
+        let said = asked.ok().filter(|it| it.status.success())?.stdout;
+        Some(String::from_utf8(said).ok()?.trim().to_owned())
+    });
+    let mut found: Vec<String> = found.collect();
+    // What `cargo xtask` fetches where the machine has none.
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/xtask/python-new");
+    if let Ok(fetched) = fetched.join("root/usr/bin/python3.14").canonicalize()
+        && found.is_empty()
+    {
+        found.push(fetched.display().to_string());
+    }
+    // Who loops over none of them has tested nothing.
+    let is_ci = std::env::var_os("CI").is_some();
+    assert!(
+        !found.is_empty() || !is_ci,
+        "no Python of 3.12 or later is here, and CI skips nothing"
+    );
+    found
 }
 
 /// A lock between processes, until dropped.

@@ -12,6 +12,7 @@
 )]
 
 pub mod adapter;
+pub mod bridge;
 pub mod browser;
 pub mod calls;
 pub mod debug;

@@ -12,6 +12,11 @@ pub fn start(bin: &str) -> Debug {
     Debug::start(bin, None, |_| {}, &[], "testkit")
 }
 
+/// A server with these variables in its environment.
+pub fn start_among(bin: &str, variables: &[(&str, &str)]) -> Debug {
+    Debug::start_among(bin, None, |_| {}, &[], "testkit", variables)
+}
+
 /// Programs of a test's own, in a folder that goes with it.
 pub struct Folder(tempfile::TempDir);
 

@@ -30,6 +30,12 @@ impl Package {
         package
     }
 
+    /// The Go module `name`, `github.com/google/btree@v1.1.3`.
+    pub fn go(name: &str) -> Package {
+        let folder = name.rsplit('/').next().unwrap_or(name).split('@').next().unwrap_or(name);
+        Package::copy(&installed("packages-go").join(name), folder)
+    }
+
     fn copy(from: &Path, name: &str) -> Package {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join(name);
@@ -102,7 +108,8 @@ pub(crate) fn link(to: &Path, at: &Path) {
     std::os::unix::fs::symlink(to, at).unwrap();
 }
 
-pub(crate) fn copy_tree(from: &Path, to: &Path) {
+/// All files of a folder, in another.
+pub fn copy_tree(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -5,12 +5,14 @@
 //! copy of the package, which is to be the same afterwards. Counted is what a model writes and reads; what both have anyway, such as the
 //! descriptions of tools, is not. An answer is right when every expected fact stands in what was read.
 
+mod handles;
 mod pattern;
 mod place;
 mod question;
 mod report;
 mod sides;
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,7 +25,7 @@ use self::question::Question;
 use self::sides::Runner;
 use super::client::{Server, StdioClient};
 use super::{Bench, Kind, give_up_after};
-use crate::install::packages;
+use crate::install::{newest_python, packages, venv_of};
 use crate::workspace::Workspace;
 
 pub(super) const AGENT: Bench = Bench {
@@ -62,6 +64,7 @@ impl Side {
 }
 
 /// One call or command, and what came back.
+#[derive(Clone)]
 struct Turn {
     head: String,
     written: String,
@@ -70,6 +73,8 @@ struct Turn {
 
 /// What one side did for one question, and how good it was.
 struct Way {
+    /// The recording that was there before, which the questions of its file share.
+    made: Option<Turn>,
     turns: Vec<Turn>,
     /// Expected facts that were in nothing it read.
     missing: Vec<String>,
@@ -88,7 +93,7 @@ impl Way {
             let untrue = UNTRUE.iter().filter(|text| read.contains(**text));
             lies.extend(untrue.map(|text| (*text).to_owned()));
         }
-        Self { turns, missing, lies }
+        Self { made: None, turns, missing, lies }
     }
 
     fn calls(&self) -> usize {
@@ -117,8 +122,10 @@ impl Way {
 
     fn transcript(&self, side: Side) -> String {
         let mut text = format!("---- {} ----\n", side.name());
-        for turn in &self.turns {
-            text += &format!("▶ {} {}\n{}\n", turn.head, turn.written, turn.read.trim_end());
+        for (turn, mark) in
+            self.made.iter().map(|it| (it, "before:")).chain(self.turns.iter().map(|it| (it, "▶")))
+        {
+            text += &format!("{mark} {} {}\n{}\n", turn.head, turn.written, turn.read.trim_end());
         }
         for fact in &self.missing {
             text += &format!("WRONG: not found: {fact}\n");
@@ -136,9 +143,21 @@ impl Way {
     }
 }
 
+/// Which goals are about it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AskedKind {
+    /// The program is run for it.
+    Run,
+    /// A recording was there before.
+    Recorded,
+    /// From a failing test to its cause.
+    Hunt,
+}
+
 /// A question that both sides have answered.
 struct Asked {
     name: String,
+    kind: AskedKind,
     ours: Way,
     shell: Way,
 }
@@ -194,13 +213,20 @@ fn ask(workspace: &Workspace, arguments: &[String]) -> Result<ExitCode> {
         Some(path) => path.canonicalize()?,
         None => {
             packages(workspace)?;
+            let pins = workspace.root.join("tests/packages/python/requirements.txt");
+            venv_of(workspace, place::RECORDED, &pins, newest_python()?)?;
             workspace.cache.canonicalize()?
         }
     };
     give_up_after(LIMIT)?;
     let debuggers = workspace.cache.join("agent-debugpy");
     fs::create_dir_all(&debuggers)?;
-    let runner = Runner { binary: &binary, debuggers: &debuggers, packages: &installed };
+    let runner = Runner {
+        binary: &binary,
+        debuggers: &debuggers,
+        packages: &installed,
+        held: RefCell::new(None),
+    };
     warm_up(&binary, &debuggers, &installed)?;
     let mut asked = Vec::new();
     for question in &questions {
@@ -227,7 +253,12 @@ fn answer(runner: &Runner<'_>, question: &Question, options: &Options) -> Result
         way.with_context(|| format!("question `{}`, {}", question.name, side.name()))
     };
     let name = question.name.clone();
-    let asked = Asked { name, ours: go(Side::Ours)?, shell: go(Side::Shell)? };
+    let kind = match (question.is_hunt(), &question.recorded) {
+        (true, _) => AskedKind::Hunt,
+        (false, Some(_)) => AskedKind::Recorded,
+        (false, None) => AskedKind::Run,
+    };
+    let asked = Asked { name, kind, ours: go(Side::Ours)?, shell: go(Side::Shell)? };
     if options.question.is_some() {
         println!("{}", asked.transcript(question));
     }
@@ -239,21 +270,26 @@ fn answer(runner: &Runner<'_>, question: &Question, options: &Options) -> Result
     Ok(asked)
 }
 
+/// All, or those whose name begins so: a file with several has a name before theirs.
 fn questions(workspace: &Workspace, only: Option<&str>) -> Result<Vec<Question>> {
     let folder = workspace.root.join("tests").join("agent");
     let mut paths = Vec::new();
     for entry in fs::read_dir(&folder).with_context(|| format!("reading `{}`", folder.display()))? {
         let path = entry?.path();
-        let is_asked = only.is_none_or(|name| path.file_stem().is_some_and(|stem| stem == name));
-        if path.extension().is_some_and(|extension| extension == "txt") && is_asked {
+        if path.extension().is_some_and(|extension| extension == "txt") {
             paths.push(path);
         }
     }
-    if paths.is_empty() {
+    paths.sort();
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(Question::read(&path)?);
+    }
+    found.retain(|it| only.is_none_or(|name| it.name.starts_with(name)));
+    if found.is_empty() {
         bail!("no question `{}` in `{}`", only.unwrap_or("*"), folder.display());
     }
-    paths.sort();
-    paths.iter().map(|path| Question::read(path)).collect()
+    Ok(found)
 }
 
 /// Installs the debugger where that was never done: no question is about it.

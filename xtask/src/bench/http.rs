@@ -18,7 +18,7 @@ use super::client::{Home, PROTOCOL, Process, Server, initialize_params, is_answe
 use crate::process::Group;
 
 /// No answer takes this long: it would wait for ever.
-const READ_LIMIT: Duration = Duration::from_secs(10);
+const READ_LIMIT: Duration = Duration::from_secs(60);
 
 /// For a server to say where it listens.
 const LISTEN_LIMIT: Duration = Duration::from_secs(10);

@@ -4,6 +4,8 @@
 //! tool's answer needs and no more: after a stop also the stack and the locals, because our report
 //! tells which of them changed. Each step checks where the program stands: a wrong stop is no time.
 
+mod adapter;
+mod languages;
 pub(super) mod node;
 mod ours;
 pub(super) mod python;
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use self::node::Inspector;
 use self::ours::Ours;
@@ -28,7 +31,7 @@ use crate::workspace::Workspace;
 pub(super) const LINE: Bench = Bench {
     name: "line",
     about: "launch, continue, step, evaluate, stack and probe, beside debugpy and Node by themselves",
-    run: Kind::Table { client: Client::Optimised, rows: measure },
+    run: Kind::Chosen { client: Client::Optimised, rows: measure },
 };
 
 /// Ours and the floor take turns this often: a launch and a probe each, or some rounds.
@@ -44,9 +47,17 @@ const LIMIT_MS: f64 = 5.0;
 /// It takes about a minute; a debugger that does not answer would hold us for ever.
 const MEASURE_LIMIT: Duration = Duration::from_secs(10 * 60);
 
-fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
+fn measure(workspace: &Workspace, options: &[String]) -> Result<Vec<Row>> {
     let ours = workspace.optimised("holdpoint")?;
     let server = Server::new(&ours, &["mcp", "--port", "0"]);
+    match options {
+        [] => {}
+        [flag, language] if flag == "--lang" => {
+            give_up_after(MEASURE_LIMIT)?;
+            return languages::rows(workspace, &server, language).context(language.clone());
+        }
+        _ => bail!("unexpected arguments: `{}`\nhint: --lang LANGUAGE", options.join(" ")),
+    }
     let python = debugpy(workspace)?;
     let node = find_node(workspace, NODE_MAJOR_FOR_SDKS);
     give_up_after(MEASURE_LIMIT)?;
@@ -100,20 +111,32 @@ pub(super) struct Target {
     /// The lines of the breakpoint and of the statement after it.
     pub(super) hit: u64,
     next: u64,
+    /// What a launch is given in the place of file and interpreter.
+    launch: Option<Value>,
+    /// One that is 42 at the line `next`.
+    expression: String,
 }
 
 impl Target {
     pub(super) fn new(file: &Path, source: &str, interpreter: &Path) -> Result<Self> {
         std::fs::write(file, source).with_context(|| format!("writing `{}`", file.display()))?;
+        Ok(Self { interpreter: interpreter.to_owned(), ..Self::at(file)? })
+    }
+
+    /// One that is there already.
+    fn at(file: &Path) -> Result<Self> {
+        let source = std::fs::read_to_string(file)
+            .with_context(|| format!("reading `{}`", file.display()))?;
         let marked = |mark: &str| {
             let line = source.lines().zip(1..).find(|(text, _)| text.ends_with(mark));
             line.map(|(_, number)| number).with_context(|| format!("no line is marked `{mark}`"))
         };
         // Debuggers name files by their real paths.
         let file = file.canonicalize()?;
-        let interpreter = interpreter.to_owned();
         let (hit, next) = (marked(" hit")?, marked(" next")?);
-        Ok(Self { file, interpreter, args: Vec::new(), hit, next })
+        let (interpreter, args) = (PathBuf::new(), Vec::new());
+        let expression = "base - base + 42".to_owned();
+        Ok(Self { file, interpreter, args, hit, next, launch: None, expression })
     }
 }
 
@@ -222,7 +245,7 @@ fn rounds(
         same("continue", hit, target.hit)?;
         let next = times.step.time(|| debugger.step())?;
         same("step", next, target.next)?;
-        let sum = times.evaluate.time(|| debugger.evaluate("base - base + 42"))?;
+        let sum = times.evaluate.time(|| debugger.evaluate(&target.expression))?;
         if !sum.contains("42") {
             bail!("evaluate said `{sum}`");
         }

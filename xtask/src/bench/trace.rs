@@ -5,6 +5,8 @@
 //! The program measures its loop itself and writes the time into a file, so that no start counts.
 
 mod ours;
+mod watched;
+mod woven;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -142,6 +144,8 @@ fn measure(workspace: &Workspace) -> Result<Vec<Row>> {
         let run = Run { language, target, took: folder.0.join("took"), group: Group::empty()? };
         rows.extend(run.rows(&server, &shows).context(language.name)?);
     }
+    rows.extend(watched::rows(workspace, &server, &folder.0).context("Python by sys.monitoring")?);
+    rows.extend(woven::rows(workspace, &server, &folder.0).context("Node by its text")?);
     Ok(rows)
 }
 

@@ -6,11 +6,11 @@
 
 use anyhow::{Context, Result};
 
-pub(super) struct File<'a> {
-    pub(super) name: &'a str,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct File<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) bytes: Vec<u8>,
     /// Whether whoever unpacks it may start it.
-    pub(super) runs: bool,
+    pub(crate) runs: bool,
 }
 
 /// 1980-01-01, the first day of this calendar: the same files make the same archive.
@@ -20,7 +20,7 @@ const NEEDS: u16 = 20;
 /// Written as on Unix, so that the permissions count.
 const UNIX: u16 = 3 << 8 | NEEDS;
 
-pub(super) fn archive(files: &[File<'_>]) -> Result<Vec<u8>> {
+pub(crate) fn archive(files: &[File<'_>]) -> Result<Vec<u8>> {
     let mut out = Vec::new();
     let mut directory = Vec::new();
     for file in files {

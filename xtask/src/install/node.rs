@@ -50,8 +50,14 @@ pub(crate) fn find_node(workspace: &Workspace, major: u32) -> Result<PathBuf> {
     if numbers(&found).first().is_some_and(|own_major| *own_major >= major) {
         return Ok(own);
     }
+    pinned_node(workspace)
+        .with_context(|| format!("Node {major} or newer is needed; this is {found}"))
+}
+
+/// The Node of the pin, with its headers; in a folder of its own, whatever the machine has.
+pub(super) fn pinned_node(workspace: &Workspace) -> Result<PathBuf> {
     let Some(package) = platform_package() else {
-        return Err(Missing(format!("Node {major} or newer is needed; this is {found}")).into());
+        return Err(Missing(format!("npm has no Node {} for this machine", pins::NODE)).into());
     };
     let folder = workspace.cache.join("node");
     let node = folder.join("node_modules").join(package).join("bin").join("node");
@@ -82,8 +88,15 @@ fn npm(folder: &Path) -> Result<Command> {
     if version(Path::new("npm")).is_none() {
         return Err(Missing("`npm` is not installed".into()).into());
     }
-    let mut npm = Command::new("npm");
-    npm.current_dir(folder).args(["--ignore-scripts", "--no-audit", "--no-fund"]);
-    npm.args(["--no-update-notifier", "--loglevel=error"]);
+    let mut npm = npm_with_scripts(folder);
+    npm.arg("--ignore-scripts");
     Ok(npm)
+}
+
+/// For the one package whose native parts are compiled as it is installed.
+pub(super) fn npm_with_scripts(folder: &Path) -> Command {
+    let mut npm = Command::new("npm");
+    npm.current_dir(folder).args(["--no-audit", "--no-fund"]);
+    npm.args(["--no-update-notifier", "--loglevel=error"]);
+    npm
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use super::{ensure, install, node_modules, runners, venv};
+use super::{ensure, install, new_python::new_python, node_modules, runners, venv};
 use crate::workspace::Workspace;
 
 /// Unpacks what pip downloaded; archives from outside may hold anything, so only as plain data.
@@ -30,6 +30,7 @@ pub(crate) fn packages(workspace: &Workspace) -> Result<()> {
     node_modules(workspace, "servers-node", &pins.join("servers"))?;
     node_modules(workspace, "packages-page", &pins.join("page"))?;
     venv(workspace, "servers-python", &pins.join("servers/requirements.txt"))?;
+    new_python(workspace)?;
     Ok(())
 }
 

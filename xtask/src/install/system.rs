@@ -1,4 +1,4 @@
-//! What only the system's package manager has: a browser. The machine's own is used; where there is none,
+//! What only the system's package manager has: a browser, headers. The machine's own is used; where there is none,
 //! `apt-get` is asked, if whoever runs us allowed it.
 
 use std::path::{Path, PathBuf};
@@ -12,9 +12,19 @@ use crate::workspace::Workspace;
 const BROWSERS: &[&str] =
     &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
+/// Another install may be under way on the machine.
+const WAIT_FOR_OTHERS: &str = "-oDPkg::Lock::Timeout=600";
+
 /// A browser; `for_what` waits for it where it is missing.
 pub(crate) fn chromium(workspace: &Workspace, for_what: &str) -> Result<PathBuf> {
     provided(workspace, "chromium", BROWSERS, for_what)
+}
+
+/// The headers of Kerberos: VS Code's server compiles against them as it is installed.
+pub(super) fn kerberos_headers(workspace: &Workspace, for_what: &str) -> Result<PathBuf> {
+    let header = Path::new("/usr/include/gssapi/gssapi.h");
+    let found = || header.is_file().then(|| header.to_owned());
+    provided_as(workspace, "libkrb5-dev", found, for_what)
 }
 
 fn provided(
@@ -24,6 +34,15 @@ fn provided(
     for_what: &str,
 ) -> Result<PathBuf> {
     let found = || names.iter().map(PathBuf::from).find(|name| version(name).is_some());
+    provided_as(workspace, package, found, for_what)
+}
+
+pub(super) fn provided_as(
+    workspace: &Workspace,
+    package: &str,
+    found: impl Fn() -> Option<PathBuf>,
+    for_what: &str,
+) -> Result<PathBuf> {
     if let Some(found) = found() {
         return Ok(found);
     }
@@ -40,8 +59,10 @@ fn provided(
     eprintln!("  installing {package} with apt-get …");
     with_retries(|| {
         // A new machine has no list of packages yet, an old one has addresses that are gone.
-        install(as_root().args(["apt-get", "update"]))?;
-        install(as_root().args(["apt-get", "install", "-y", "--no-install-recommends", package]))?;
+        install(as_root().args(["apt-get", WAIT_FOR_OTHERS, "update"]))?;
+        let mut apt = as_root();
+        apt.args(["apt-get", WAIT_FOR_OTHERS, "install", "-y", "--no-install-recommends"]);
+        install(apt.arg(package))?;
         Ok(())
     })?;
     found().ok_or_else(|| Missing(format!("apt-get installed no {package} that runs")).into())

@@ -1,11 +1,13 @@
 //! All Rust tests of the workspace.
 
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::{Site, Step, show};
-use crate::install::{chromium, packages};
+use crate::install::{chromium, delve, go_modules, languages, packages};
 use crate::summary::{Counts, Outcome};
 
 pub(super) const RUST: Step =
@@ -23,8 +25,16 @@ fn rust(site: &Site) -> Result<Outcome> {
     if let Err(error) = packages(site.workspace) {
         eprintln!("error: {error:#}");
     }
+    if let Err(error) = languages(site.workspace) {
+        eprintln!("error: {error:#}");
+    }
     let browser =
         chromium(site.workspace, "the page").inspect_err(|error| eprintln!("error: {error:#}"));
+    // In CI a language whose debugger is missing fails its tests; elsewhere they say so.
+    let delve = delve(site.workspace).inspect_err(|error| eprintln!("error: {error:#}"));
+    if let Err(error) = go_modules(site.workspace) {
+        eprintln!("error: {error:#}");
+    }
     let mut runs = Vec::new();
     for which in TESTED {
         let mut command = site.workspace.cargo(["test", "--no-fail-fast"]);
@@ -32,11 +42,21 @@ fn rust(site: &Site) -> Result<Outcome> {
         if let Ok(browser) = &browser {
             command.env("HOLDPOINT_CHROMIUM", browser);
         }
+        if let Ok(delve) = &delve {
+            command.env("PATH", before(delve)?);
+        }
         let finished = show(command.args(*which), LIMIT)?;
         let totals = totals(&finished.stdout);
         runs.push(Outcome::of_tests(&finished, totals, &format!("cargo test {}", which.join(" "))));
     }
     Ok(Outcome::of_all(runs))
+}
+
+/// The search path with a folder before all others.
+fn before(folder: &Path) -> Result<OsString> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).context("a folder with a colon in its name")
 }
 
 /// Most tests wait for a debugger or a program half of their time.

@@ -20,7 +20,12 @@ def _holdpoint_watch():
 
 def _holdpoint_next():
     here = os.path.dirname(os.path.abspath(__file__))
-    others = [path for path in sys.path if os.path.abspath(path or ".") != here]
+    # A recorder's file may stand before the app's own, too; each is done once.
+    done = sys.__dict__.setdefault("_holdpoint_sitecustomized", [])
+    if here in done:
+        return
+    done.append(here)
+    others = [path for path in sys.path if os.path.abspath(path or ".") not in done]
     try:
         import importlib.machinery
         import importlib.util

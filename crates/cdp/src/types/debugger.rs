@@ -14,6 +14,7 @@ commands! {
     SetPauseOnExceptions => "Debugger.setPauseOnExceptions", Done;
     SetAsyncCallStackDepth => "Debugger.setAsyncCallStackDepth", Done;
     SetBlackboxPatterns => "Debugger.setBlackboxPatterns", Done;
+    SetBlackboxedRanges => "Debugger.setBlackboxedRanges", Done;
     SetBreakpointByUrl => "Debugger.setBreakpointByUrl", BreakpointByUrl;
     SetBreakpoint => "Debugger.setBreakpoint", BreakpointAt;
     SetInstrumentationBreakpoint => "Debugger.setInstrumentationBreakpoint", BreakpointSet;
@@ -85,6 +86,22 @@ pub struct SetAsyncCallStackDepth {
 #[derive(Clone, Debug, Serialize)]
 pub struct SetBlackboxPatterns {
     pub patterns: Vec<String>,
+}
+
+/// The same for functions inside of parts of one script: where such parts begin and end, in turns.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SetBlackboxedRanges {
+    pub script_id: ScriptId,
+    pub positions: Vec<ScriptPosition>,
+}
+
+/// Zero-based.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptPosition {
+    pub line_number: u32,
+    pub column_number: u32,
 }
 
 /// Binds in every script whose URL matches, loaded or yet to come.

@@ -82,6 +82,11 @@ impl Capabilities {
 pub struct CapabilitiesChange(Map<String, Value>);
 
 impl CapabilitiesChange {
+    /// These are not there, whatever was announced.
+    pub fn without(names: &[&str]) -> Self {
+        CapabilitiesChange(names.iter().map(|it| ((*it).to_owned(), Value::Bool(false))).collect())
+    }
+
     pub(crate) fn read(body: &Value) -> Result<Self, String> {
         match body.get("capabilities") {
             None | Some(Value::Null) => Ok(CapabilitiesChange::default()),

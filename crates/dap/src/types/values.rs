@@ -86,6 +86,8 @@ loose! {
 
     /// The answer to both ways of changing a value.
     pub struct SetValueBody {
+        // As lldb-dap 19 calls it.
+        #[serde(alias = "result")]
         pub value: String,
         #[serde(rename = "type")]
         pub type_name: Option<String>,

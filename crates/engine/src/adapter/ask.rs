@@ -1,6 +1,6 @@
 //! Which language a running program is in: by its program file, or by how its debugger answers.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, path::Path};
 
 use holdpoint_loopback::Quick;
 use tokio::{
@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Adapter, all, by_name, names};
+use super::{Adapter, all, by_name, editor, names};
 use crate::{
     attach::{At, Attach},
     failure::{Code, Failure},
@@ -19,21 +19,34 @@ use crate::{
 /// The adapter for a running program: the one that is named, else the one that knows it.
 pub async fn choose_running(attach: &Attach) -> Result<&'static dyn Adapter, Failure> {
     match (&attach.language, &attach.at) {
+        (_, At::Editor { .. }) => Ok(&editor::Editor),
         (Some(name), _) => by_name(name),
         (None, At::Process(pid)) => by_program(&Running::find(*pid)?),
+        (None, At::Core { program, .. }) => by_file(program),
         (None, At::Address { host, port }) => by_answer(host, *port).await,
     }
 }
 
 fn by_program(process: &Running) -> Result<&'static dyn Adapter, Failure> {
     let name = process.name();
-    all().iter().find(|it| it.is_runtime(name)).copied().ok_or_else(|| {
+    let by_name = all().iter().find(|it| it.is_runtime(name));
+    let found = by_name.or_else(|| all().iter().find(|it| it.is_program(&process.executable)));
+    found.copied().ok_or_else(|| {
         let text = format!("process {} is `{name}`, which no debugger here knows", process.pid);
         Failure::new(Code::AttachFailed, text).hint(format!(
             "languages: {}; for a runtime of another name pass `language`, and the id of the \
              process itself rather than of a shell or script around it",
             names()
         ))
+    })
+}
+
+/// The program that left a core file.
+fn by_file(program: &Path) -> Result<&'static dyn Adapter, Failure> {
+    all().iter().find(|it| it.is_program(program)).copied().ok_or_else(|| {
+        let text = format!("`{}` is no compiled program that is known here", program.display());
+        Failure::new(Code::AttachFailed, text)
+            .hint("`program` is the file that ran when the core was written")
     })
 }
 

@@ -53,8 +53,8 @@ pub(super) fn spare() -> io::Result<PathBuf> {
 }
 
 /// A file that we bring along, whole or not at all: another server may read it now.
-pub(super) fn write_once(file: &Path, content: &str) -> io::Result<()> {
-    if std::fs::read_to_string(file).is_ok_and(|text| text == content) {
+pub(super) fn write_once(file: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    if std::fs::read(file).is_ok_and(|found| found == content.as_ref()) {
         return Ok(());
     }
     if let Some(folder) = file.parent() {

@@ -6,11 +6,12 @@ mod debugpy;
 mod interpreter;
 mod outline;
 mod project;
+mod recorder;
 mod runners;
 mod source;
 mod testing;
 
-use std::{ffi::OsString, net::Ipv4Addr, path::Path, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, net::Ipv4Addr, path::Path, time::Duration};
 
 use futures::future::BoxFuture;
 use holdpoint_loopback::Quick;
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc};
 
 use self::{debugpy::Debugger, interpreter::Interpreter};
-use super::{Adapter, Around, Connected, Runtime, Started, has_ending, one_of, own};
+use super::{Adapter, Around, Connected, PlainRun, Runtime, Started, has_ending, one_of, own};
 use crate::{
     attach::Attach,
     backend::{
@@ -29,7 +30,7 @@ use crate::{
         },
     },
     failure::{Code, Failure},
-    language::{Listing, Manners, Outlined, Reading, Runners, WantedLibrary, Wants},
+    language::{Listing, Manners, Mode, Modes, Outlined, Reading, Runners, WantedLibrary, Wants},
     launch::Launch,
     limits,
     nouns::Variable,
@@ -84,7 +85,12 @@ impl Adapter for Python {
     }
 
     fn manners(&self) -> Manners {
-        Manners { stops_at_user_unhandled: true, runs_heads: true, ..Manners::default() }
+        Manners {
+            stops_at_user_unhandled: true,
+            runs_heads: true,
+            truth: Some(("bool((\n", "\n))")),
+            ..Manners::default()
+        }
     }
 
     fn runners(&self) -> Runners {
@@ -117,8 +123,30 @@ impl Adapter for Python {
         Some(WANTS)
     }
 
+    fn modes(&self) -> Modes {
+        let attach = Mode::By("pid, or the port of `debugpy.listen`");
+        let test = Mode::By("pytest, else unittest");
+        let core = Mode::No("debugpy reads no core file");
+        Modes { attach, test, core, ..Modes::default() }
+    }
+
     fn aside(&self) -> &'static [&'static str] {
         &["__pycache__"]
+    }
+
+    fn installed(&self) -> &'static [&'static str] {
+        &[".venv", "venv"]
+    }
+
+    fn elsewhere(
+        &self,
+        checkout: &Path,
+        known: &dyn Fn(&str) -> Option<String>,
+    ) -> BTreeMap<String, String> {
+        let own = [checkout.join("src"), checkout.to_owned()].map(|it| it.display().to_string());
+        let before = known("PYTHONPATH").filter(|it| !it.is_empty());
+        let all: Vec<String> = own.into_iter().chain(before).collect();
+        [("PYTHONPATH".to_owned(), all.join(":"))].into()
     }
 
     fn roots(&self) -> &'static [&'static str] {
@@ -148,6 +176,22 @@ impl Adapter for Python {
         Box::pin(start(launch, around))
     }
 
+    fn plain<'a>(&'a self, launch: &'a Launch) -> BoxFuture<'a, Result<PlainRun, Failure>> {
+        Box::pin(plain(launch))
+    }
+
+    fn recorded_beside<'a>(&'a self, launch: &'a Launch) -> BoxFuture<'a, Result<(), Failure>> {
+        Box::pin(recorded_beside(launch))
+    }
+
+    fn recorder(
+        &self,
+        home: &Path,
+        known: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<BTreeMap<String, String>, Failure> {
+        recorder::env(home, known)
+    }
+
     fn is_runtime(&self, name: &str) -> bool {
         name.starts_with("python")
     }
@@ -173,6 +217,39 @@ impl Adapter for Python {
     ) -> BoxFuture<'a, Result<Started, Failure>> {
         Box::pin(attach::attach(attach, around))
     }
+}
+
+async fn plain(launch: &Launch) -> Result<PlainRun, Failure> {
+    let mut what = What::of(launch)?;
+    let interpreter = Interpreter::find(launch, what.interpreter.as_deref()).await?;
+    let mut note = None;
+    if let Some(test) = &launch.test {
+        let (words, told) = testing::words(test, launch, &interpreter).await?;
+        what.words.splice(0..0, words);
+        note = told;
+    }
+    let version = Some(interpreter.version());
+    let Interpreter { path, why, .. } = interpreter;
+    let runtime = Some(Runtime { path: path.clone(), version, why, installed: None });
+    Ok(PlainRun { program: path, args: what.words, runtime, note })
+}
+
+/// Since 3.12 a debugger and a recorder each have a place of their own in the interpreter; before, there is one.
+async fn recorded_beside(launch: &Launch) -> Result<(), Failure> {
+    let what = What::of(launch)?;
+    let interpreter = Interpreter::find(launch, what.interpreter.as_deref()).await?;
+    let (major, minor, _) = interpreter.facts.version;
+    if (major, minor) >= (3, 12) {
+        return Ok(());
+    }
+    let text = format!(
+        "Python {} cannot be debugged and recorded at once: before 3.12 it has one place for a tracer \
+         (`sys.settrace`), and the debugger has it",
+        interpreter.version()
+    );
+    Err(Failure::new(Code::InvalidParams, text).hint(
+        "`record_run` records it without a debugger; `interpreter` names a Python of 3.12 or later",
+    ))
 }
 
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
@@ -218,6 +295,7 @@ async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
         runtime: Some(Runtime { path, version, why, installed }),
         program: Some(program),
         process: None,
+        told: None,
         stands: launch.stop_on_entry,
         note,
         targets,
@@ -300,6 +378,7 @@ async fn connect(
     };
     let pydevd = Pydevd::new(About {
         folders: folders(launch),
+        runs: false,
         emulates_traces: launch.env.get(TRACEPOINTS).is_some_and(|it| it == "emulated"),
         children: None,
         reading: source::READING,

@@ -2,6 +2,8 @@
 //!
 //! A language whose debugger is one needs only to say what is started, and how the program is asked for.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -15,6 +17,7 @@ use crate::{
     launch::Launch,
     limits,
     process::{Program, Spec},
+    running::Running,
 };
 
 /// A debug server that is to run one program.
@@ -28,9 +31,49 @@ pub struct DebugServer<'a> {
     pub arguments: Value,
 }
 
+/// What a session is to know of a program that a debug server runs.
+pub struct ServedProgram {
+    /// What it is called where its traffic is recorded.
+    pub title: String,
+    /// What runs it; the server itself where nothing is said.
+    pub runtime: Option<Runtime>,
+    /// A process that ran already, and is not ours.
+    pub process: Option<Running>,
+    pub told: Option<(&'static str, String)>,
+    pub stands: bool,
+    /// Its output comes by the protocol, for it has no pipes of ours.
+    pub tells_output: bool,
+    /// The server looks at a program that is not ours: it is let go, never ended.
+    pub visits: bool,
+    /// How long it may take until the program is under control.
+    pub patience: Duration,
+}
+
+impl ServedProgram {
+    pub fn called(title: String) -> ServedProgram {
+        ServedProgram {
+            title,
+            runtime: None,
+            process: None,
+            told: None,
+            stands: false,
+            tells_output: true,
+            visits: false,
+            patience: limits::CONNECT,
+        }
+    }
+}
+
 impl DebugServer<'_> {
     pub async fn start(self, launch: &Launch, around: Around) -> Result<Started, Failure> {
-        let mut server = Program::serve(&around.guard, &self.spec)?;
+        let about =
+            ServedProgram { stands: launch.stop_on_entry, ..ServedProgram::called(launch.title()) };
+        self.run(about, around).await
+    }
+
+    pub async fn run(self, about: ServedProgram, around: Around) -> Result<Started, Failure> {
+        let begin = if about.visits { Program::visit } else { Program::serve };
+        let mut server = begin(&around.guard, &self.spec)?;
         let pipes = server.pipes.stdout.take().zip(server.pipes.stdin.take());
         let (read, write) = pipes.ok_or_else(|| Failure::internal("a server without pipes"))?;
         let revision = around.breakpoints.revision();
@@ -42,11 +85,11 @@ impl DebugServer<'_> {
             breakpoints: &around.breakpoints.by_file(),
             functions: &around.breakpoints.functions(),
             exceptions: &around.breakpoints.exceptions(),
-            tape: around.tape.as_ref().map(|tape| tape.labelled(launch.title())),
-            tells_output: true,
+            tape: around.tape.as_ref().map(|tape| tape.labelled(about.title)),
+            tells_output: about.tells_output,
         };
         let connecting = Dap::connect(read, write, self.dialect, setup);
-        let connected = match tokio::time::timeout(limits::CONNECT, connecting).await {
+        let connected = match tokio::time::timeout(about.patience, connecting).await {
             Ok(connected) => connected,
             Err(_) => Err(Failure::new(Code::LaunchFailed, "the debug server did not answer")),
         };
@@ -56,18 +99,20 @@ impl DebugServer<'_> {
             }
             connected => connected?,
         };
-        let pid = dap.pid();
+        let pid = dap.pid().or_else(|| about.process.as_ref().map(|it| it.pid));
         let backend = Backend::Dap(dap);
         let main = Connected { backend, signals, pid, revision, bound: Vec::new() };
         let (joining, targets) = mpsc::channel(limits::TARGETS);
         joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
         let why = "the language's debugger".to_owned();
-        let runtime = Runtime { path: self.spec.program, version: None, why, installed: None };
+        let own = || Runtime { path: self.spec.program, version: None, why, installed: None };
+        let runtime = if about.visits { None } else { Some(about.runtime.unwrap_or_else(own)) };
         Ok(Started {
-            runtime: Some(runtime),
+            runtime,
             program: Some(server),
-            process: None,
-            stands: launch.stop_on_entry,
+            process: about.process,
+            told: about.told,
+            stands: about.stands,
             note: None,
             targets,
         })

@@ -7,10 +7,13 @@ mod attached;
 mod begin;
 mod breakpoints;
 mod connect;
+mod evaluate;
 mod exceptions;
+mod fresh;
 mod functions;
 mod inspect;
 mod onward;
+mod pausing;
 mod points;
 mod reach;
 mod text;
@@ -18,32 +21,30 @@ mod tokens;
 mod traces;
 mod unassigned;
 mod unhandled;
+mod until;
 mod value;
 mod watch;
+mod weave;
 
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicBool},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use holdpoint_cdp::{
     Command, Error, Requester, Sources, Target,
     types::{
-        CallFrame, CallFrameId, Paused, ScriptId,
-        debugger::{
-            EvaluateOnCallFrame, GetScriptSource, Pause, Resume, SetBlackboxPatterns, StepInto,
-            StepOut, StepOver,
-        },
-        runtime::{Evaluate, Evaluated, TerminateExecution},
+        CallFrame, Paused, ScriptId,
+        debugger::{GetScriptSource, Resume, SetBlackboxPatterns, StepInto, StepOut, StepOver},
     },
 };
 
 pub use self::attached::{Attached, attach};
 pub use self::connect::{AtEntry, BOOT, BOOT_NAME, Began, FirstLine, Setup, Subject, connect};
 pub use self::functions::outline;
-pub use self::traces::trace_way;
+pub use self::weave::{WovenText, WovenTexts, as_woven};
 use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack,
@@ -84,6 +85,10 @@ struct ThreadState {
     stopped: Arc<tokio::sync::Notify>,
     points: Mutex<Points>,
     traces: Mutex<Traces>,
+    /// Texts that have tracepoints in them.
+    woven: Arc<WovenTexts>,
+    /// A value that a step is watched for.
+    until: Mutex<Option<until::WatchedValue>>,
     /// Files of which is wanted which lines ran.
     surveyed: Mutex<Vec<PathBuf>>,
     /// Where the program's own sources are, to look for functions that are not loaded yet.
@@ -107,9 +112,13 @@ struct Moment {
     paused: Option<Arc<Paused>>,
     /// How many stops there were, and how often it was told to go on: what was got before means nothing after.
     epoch: u64,
+    /// The stop at which something was evaluated last.
+    touched_at: Option<u64>,
     /// Set when it stands where Node tells of an error that nobody handled.
     aftermath: Option<unhandled::Aftermath>,
     asked: Asked,
+    /// Set while V8 may still act on a pause that another stop has answered.
+    is_pause_late: bool,
     /// How many frames there were when a step began.
     step_depth: usize,
     /// Until when an evaluation may run that nobody waits for any more.
@@ -127,6 +136,10 @@ enum Asked {
 
 impl Cdp {
     fn new(requester: Requester, name: String, setup: &Setup) -> Cdp {
+        let mut sources = Sources::default();
+        for text in &setup.woven.0 {
+            sources.expect(&text.file, Arc::clone(&text.inserted));
+        }
         let known = ThreadState {
             name,
             just_my_code: setup.just_my_code,
@@ -136,11 +149,13 @@ impl Cdp {
             thrown: Mutex::default(),
             words: Mutex::default(),
             attached: setup.attached.clone(),
-            sources: Arc::default(),
+            sources: Arc::new(Mutex::new(sources)),
+            woven: Arc::clone(&setup.woven),
             moment: Mutex::default(),
             stopped: Arc::default(),
             points: Mutex::default(),
             traces: Mutex::default(),
+            until: Mutex::default(),
             surveyed: Mutex::default(),
             order: tokio::sync::Mutex::default(),
             tasks: Tasks::default(),
@@ -222,16 +237,6 @@ impl Cdp {
         }
     }
 
-    pub async fn pause(&self, _: Option<i64>) -> Result<(), Failure> {
-        self.moment().asked = Asked::Pause;
-        // An endless loop in a library is to be stopped as well; the next stop sets this back.
-        self.blackbox(false).await?;
-        let stopped = Arc::clone(&self.known.stopped).notified_owned();
-        self.ask(Pause {}).await?;
-        self.wake(stopped);
-        Ok(())
-    }
-
     pub async fn set_breakpoints(
         &self,
         file: &Path,
@@ -292,31 +297,6 @@ impl Cdp {
         inspect::children(self, of, slice).await
     }
 
-    pub async fn evaluate(
-        &self,
-        frame: Option<&FrameId>,
-        expression: &str,
-        patience: Duration,
-    ) -> Result<Value, Failure> {
-        if let Some(frame) = frame
-            && inspect::is_unassigned(self, frame, expression).await
-        {
-            let text =
-                format!("ReferenceError: Cannot access '{expression}' before initialization");
-            return Err(Failure::new(Code::EvaluateFailed, text)
-                .hint("it is declared further on; step past its declaration"));
-        }
-        // `{a: 1}` is a block to JavaScript and an object to everyone who types it.
-        if expression.starts_with('{') && expression.ends_with('}') {
-            let object = self.evaluated(frame, &format!("({expression})"), patience).await?;
-            if !is_syntax_error(&object) {
-                return finished(object, expression, patience);
-            }
-        }
-        let answer = self.evaluated(frame, expression, patience).await?;
-        finished(answer, expression, patience)
-    }
-
     pub async fn assign(
         &self,
         container: &Handle,
@@ -345,82 +325,6 @@ impl Cdp {
             Ok(left) => left.map_err(refused),
             Err(_) => Err(Failure::new(Code::Timeout, "the program did not answer")),
         }
-    }
-
-    /// A program that waits for events runs nothing that could be stopped, so it is given something; one
-    /// that runs stops by itself before that.
-    fn wake(&self, stopped: tokio::sync::futures::OwnedNotified) {
-        let expression = format!("undefined\n//# sourceURL={IDLE}");
-        let command = Evaluate { expression, silent: true, ..Evaluate::default() };
-        let requester = self.requester.clone();
-        // Ends when the program runs on, or is gone.
-        self.known.tasks.spawn(async move {
-            if tokio::time::timeout(limits::IDLE, stopped).await.is_err()
-                && let Err(error) = requester.send(command).await
-            {
-                tracing::debug!(%error, "the program was not woken");
-            }
-        });
-    }
-
-    /// V8 ends what takes too long; what V8 cannot end is left behind with a word about it.
-    async fn evaluated(
-        &self,
-        frame: Option<&FrameId>,
-        expression: &str,
-        patience: Duration,
-    ) -> Result<Evaluated, Failure> {
-        let timeout = Some(patience.as_secs_f64() * 1_000.0);
-        if let Some(frame) = frame {
-            is_live(frame)?;
-        }
-        let sent = async {
-            match frame {
-                Some(frame) if self.ended(text(frame)?).is_some() => {
-                    self.evaluate_after(text(frame)?, expression, timeout, patience).await
-                }
-                Some(frame) => {
-                    let frame = CallFrameId(text(frame)?.to_owned());
-                    let mut command = EvaluateOnCallFrame::new(frame, expression);
-                    command.generate_preview = true;
-                    command.timeout = timeout;
-                    self.requester.send(command).await.map_err(|error| evaluation(error, patience))
-                }
-                None => {
-                    let command = Evaluate {
-                        expression: expression.to_owned(),
-                        silent: true,
-                        generate_preview: true,
-                        repl_mode: true,
-                        timeout,
-                        ..Evaluate::default()
-                    };
-                    self.requester.send(command).await.map_err(|error| evaluation(error, patience))
-                }
-            }
-        };
-        self.is_free()?;
-        let patient = patience + limits::INTERRUPT;
-        let until = Instant::now() + patient;
-        let mut unfinished = Unfinished { cdp: self.clone(), until, is_done: false };
-        let answer = tokio::time::timeout(patient, sent).await;
-        unfinished.is_done = true;
-        match answer {
-            Ok(answer) => answer,
-            Err(_) => {
-                self.ask(TerminateExecution {}).await?;
-                Err(too_long(patience))
-            }
-        }
-    }
-
-    /// Fails while an evaluation runs that nobody waits for.
-    fn is_free(&self) -> Result<(), Failure> {
-        let Some(until) = self.moment().busy_until else { return Ok(()) };
-        let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
-        let text = format!("an evaluation that was cancelled still runs, for {left} s at the most");
-        Err(Failure::new(Code::Busy, text)
-            .hint("try again then; `debug_stop` ends the program now"))
     }
 
     async fn blackbox(&self, libraries: bool) -> Result<(), Failure> {
@@ -514,32 +418,6 @@ impl Cdp {
     }
 }
 
-/// An evaluation under way. Whoever waits for it may be gone before it is done, and V8 hears nothing while
-/// it evaluates: the thread stays busy until the time is up that V8 was given.
-struct Unfinished {
-    cdp: Cdp,
-    until: Instant,
-    is_done: bool,
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if self.is_done {
-            return;
-        }
-        self.cdp.moment().busy_until = Some(self.until);
-        let cdp = self.cdp.clone();
-        // Ends with the evaluation, or with the connection.
-        self.cdp.known.tasks.spawn(async move {
-            let next = Evaluate { expression: "0".to_owned(), silent: true, ..Evaluate::default() };
-            if let Err(error) = cdp.requester.send(next).await {
-                tracing::debug!(%error, "nothing follows an evaluation");
-            }
-            cdp.moment().busy_until = None;
-        });
-    }
-}
-
 /// What scheduled a task has no frame any more.
 fn is_live(frame: &FrameId) -> Result<(), Failure> {
     if text(frame)?.starts_with(inspect::ASYNC) {
@@ -551,50 +429,6 @@ fn is_live(frame: &FrameId) -> Result<(), Failure> {
 
 fn text(frame: &FrameId) -> Result<&str, Failure> {
     frame.as_text().ok_or_else(|| Failure::internal("a frame of another protocol"))
-}
-
-fn is_syntax_error(answer: &Evaluated) -> bool {
-    let thrown = answer.exception_details.as_ref().and_then(|it| it.exception.as_ref());
-    thrown.is_some_and(|it| it.class_name.as_deref() == Some("SyntaxError"))
-}
-
-/// A value, or what was thrown instead.
-fn finished(answer: Evaluated, expression: &str, patience: Duration) -> Result<Value, Failure> {
-    match answer.exception_details {
-        // An evaluation that V8 ended threw nothing that could be caught.
-        Some(details) if details.exception.is_none() && details.text.contains("terminated") => {
-            Err(too_long(patience))
-        }
-        Some(details) => {
-            let thrown = crate::budget::cut(&value::thrown(&details), 1_000);
-            let failure = Failure::new(Code::EvaluateFailed, thrown);
-            Err(if expression.contains("await") {
-                failure.hint("`await` works only inside of an async function; look at the promise")
-            } else {
-                failure
-            })
-        }
-        None => Ok(value::value(&answer.result)),
-    }
-}
-
-fn too_long(patience: Duration) -> Failure {
-    Failure::new(
-        Code::Timeout,
-        format!("the expression was not done after {patience:?} and was interrupted"),
-    )
-    .hint("pass a larger `timeout_s`, or a cheaper expression")
-}
-
-fn evaluation(error: Error, patience: Duration) -> Failure {
-    match error {
-        Error::Refused { message, .. } if message.contains("terminated") => too_long(patience),
-        Error::Refused { message, .. } if message.contains("call frame") => {
-            Failure::new(Code::NotStopped, "that frame is of an earlier stop")
-                .hint("`debug_stack` numbers the frames of this one")
-        }
-        error => refused(error),
-    }
 }
 
 fn refused(error: Error) -> Failure {

@@ -5,6 +5,7 @@
 
 mod connect;
 pub mod dialect;
+mod entry;
 mod exceptions;
 mod functions;
 mod lines;
@@ -13,6 +14,7 @@ mod program;
 mod recordings;
 mod share;
 mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod traces;
@@ -36,7 +38,7 @@ use self::{
 };
 use super::{
     ExceptionInfo, Frame, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack, Step, Thread,
-    Value, Variable, Went,
+    UntilAsked, UntilEnd, UntilSeen, Value, Variable, Went,
 };
 use crate::{
     failure::{Code, Failure},
@@ -69,6 +71,20 @@ impl Dap {
                 Code::AdapterFailed,
                 format!("the debugger did not answer `{}` in {patience:?}", R::COMMAND),
             )),
+        }
+    }
+
+    pub(super) async fn until(&self, asked: &UntilAsked) -> Result<UntilSeen, Failure> {
+        match self.known.inside() {
+            Some(inside) => inside.until(self, asked).await,
+            None => Err(super::until::unwatched()),
+        }
+    }
+
+    pub(super) async fn until_ends(&self, end: UntilEnd) -> Result<Option<UntilSeen>, Failure> {
+        match self.known.inside() {
+            Some(inside) => inside.until_ends(self, end).await,
+            None => Ok(None),
         }
     }
 
@@ -139,7 +155,7 @@ impl Dap {
     }
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
-        self.known.steps().insert(thread);
+        self.known.steps().begin(thread, step);
         self.let_run(self.take_step(thread, step)).await
     }
 
@@ -172,7 +188,11 @@ impl Dap {
     /// Lets the program go on: from then on nothing of this stop means anything. The next stop may be told
     /// before the answer; one that is gone gives none.
     async fn go<R: Request>(&self, arguments: R::Arguments) -> Result<Option<R::Body>, Failure> {
+        self.known.dialect.may_run()?;
         self.known.epochs().go();
+        self.known.hidden().clear();
+        self.known.raised().clear();
+        self.known.lists().clear();
         match self.ask::<R>(arguments).await {
             Ok(body) => Ok(Some(body)),
             Err(failure) if failure.code == Code::SessionEnded => Ok(None),
@@ -198,27 +218,63 @@ impl Dap {
 
     pub async fn threads(&self) -> Result<Vec<Thread>, Failure> {
         let body = self.ask::<Threads>(Empty).await?;
-        let thread = |thread: t::Thread| Thread { id: thread.id, name: thread.name };
-        Ok(body.threads.into_iter().map(thread).collect())
+        let dialect = &*self.known.dialect;
+        let thread = |it: t::Thread| Thread { id: it.id, name: dialect.thread_name(it.name) };
+        let mut threads: Vec<Thread> = body.threads.into_iter().map(thread).collect();
+        // Thousands may wait somewhere inside the runtime; whoever is asked about comes first.
+        threads.sort_by_key(|it| dialect.is_idle(&it.name));
+        Ok(threads)
     }
 
+    /// From the user's own frame on, where the runtime's are above it.
     pub async fn stack(&self, thread: i64, slice: Slice) -> Result<Stack, Failure> {
+        if !self.known.dialect.hides_machinery() {
+            let stack = self.frames(thread, slice).await?;
+            if slice.start == 0 {
+                self.known.steps().saw(thread, &stack, 0);
+            }
+            return Ok(stack);
+        }
+        if slice.start > 0 {
+            let above = self.known.steps().above(thread);
+            let mut stack =
+                self.frames(thread, Slice { start: slice.start + above, ..slice }).await?;
+            stack.total = stack.total.map(|it| it.saturating_sub(above));
+            return Ok(stack);
+        }
+        let count = slice.count + limits::MACHINERY;
+        let mut stack = self.frames(thread, Slice { start: 0, count }).await?;
+        let is_users = |it: &Frame| !self.known.dialect.is_machinery(&it.function);
+        let above = stack.frames.iter().position(is_users).unwrap_or(0);
+        stack.frames.drain(..above.min(stack.frames.len()));
+        stack.frames.truncate(slice.count);
+        stack.total = stack.total.map(|it| it.saturating_sub(above));
+        self.known.steps().saw(thread, &stack, above);
+        Ok(stack)
+    }
+
+    async fn frames(&self, thread: i64, slice: Slice) -> Result<Stack, Failure> {
         // Who cannot show a part of a stack may show all of it, or nothing.
         let is_part = allowed(&self.known.capabilities(), Feature::SomeFrames).is_ok();
         let number = |it: usize| i64::try_from(it).ok().filter(|_| is_part);
+        let hidden = self.known.hidden().get(&thread).copied().unwrap_or_default();
+        let first = slice.start + hidden;
         let arguments = t::StackTraceArguments {
             thread_id: thread,
-            start_frame: number(slice.start),
+            start_frame: number(first),
             levels: number(slice.count),
         };
         let body = self.ask::<StackTrace>(arguments).await?;
         let dialect = &*self.known.dialect;
         let all = body.stack_frames.len();
         let frames = body.stack_frames.into_iter().map(|it| translate::frame(dialect, it));
+        let told = body.total_frames.and_then(|it| usize::try_from(it).ok());
         let (start, total) = match is_part {
-            true => (0, body.total_frames.and_then(|it| usize::try_from(it).ok())),
-            false => (slice.start, Some(all)),
+            true if !dialect.guesses_depth() => (0, told),
+            true => (0, (all < slice.count).then_some(first + all)),
+            false => (first, Some(all)),
         };
+        let total = total.map(|it| it.saturating_sub(hidden));
         let frames: Vec<Frame> = frames.skip(start).take(slice.count).collect();
         Ok(Stack { frames, total })
     }
@@ -231,7 +287,9 @@ impl Dap {
 
     pub async fn children(&self, of: &Handle, slice: Slice) -> Result<Vec<Variable>, Failure> {
         let variables_reference = of.as_number()?;
-        let arguments = t::VariablesArguments { variables_reference, ..Default::default() };
+        let listed = self.known.lists().get(&variables_reference).copied();
+        let arguments = asked_for(variables_reference, listed, slice);
+        let is_part = arguments.filter.is_some();
         let answer = self.ask_program::<Variables>(arguments, limits::VALUES).await;
         let busy = || {
             let text = format!("the program did not show its values in {:?}", limits::VALUES);
@@ -244,8 +302,23 @@ impl Dap {
             result => result.map_err(refused)?,
         };
         // Most adapters ignore paging of named children and send them all; we take our page.
-        let all = body.variables.into_iter().map(translate::variable);
-        Ok(all.skip(slice.start).take(slice.count).collect())
+        let dialect = &*self.known.dialect;
+        let all = body.variables.into_iter().map(|it| translate::variable(dialect, it));
+        let start = if is_part { 0 } else { slice.start };
+        let page: Vec<Variable> = all.skip(start).take(slice.count).collect();
+        page.iter().for_each(|it| self.is_list(&it.value));
+        Ok(page)
+    }
+
+    /// Notes a list whose parts are shown to who asks for them by number.
+    fn is_list(&self, value: &Value) {
+        if self.known.dialect.pages_lists()
+            && let Some(count) = value.indexed.filter(|it| *it > 0)
+            && let Some(Ok(number)) = value.children.as_ref().map(Handle::as_number)
+        {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            self.known.lists().insert(number, count);
+        }
     }
 
     pub async fn evaluate(
@@ -254,13 +327,18 @@ impl Dap {
         expression: &str,
         patience: Duration,
     ) -> Result<Value, Failure> {
+        self.known.dialect.check_text(expression)?;
+        let dialect = &*self.known.dialect;
+        let question = dialect.question(expression, patience);
+        // The program ends it by itself then, and says so.
+        let margin = question.as_ref().map_or(Duration::ZERO, |_| limits::TELL);
         let arguments = t::EvaluateArguments {
-            expression: expression.to_owned(),
+            expression: question.unwrap_or_else(|| expression.to_owned()),
             frame_id: frame.map(FrameId::as_number).transpose()?,
-            context: Some(self.known.dialect.evaluates_for()),
+            context: Some(dialect.evaluates_for()),
             ..Default::default()
         };
-        let answer = self.ask_program::<Evaluate>(arguments, patience).await;
+        let answer = self.ask_program::<Evaluate>(arguments, patience + margin).await;
         let body = match answer {
             Some(Answer { interrupted: true, .. }) => {
                 let shown = crate::budget::cut(expression, 200);
@@ -276,7 +354,11 @@ impl Dap {
             }
             Some(Answer { result: Ok(body), .. }) => body,
             Some(Answer { result: Err(RequestError::Refused { message, .. }), .. }) => {
-                return Err(Failure::new(Code::EvaluateFailed, translate::last_line(&message)));
+                let failure = Failure::new(Code::EvaluateFailed, dialect.problem(&message));
+                return Err(match dialect.advice(&message) {
+                    Some(advice) => failure.hint(advice),
+                    None => failure,
+                });
             }
             Some(Answer { result: Err(error), .. }) => return Err(refused(error)),
         };
@@ -287,15 +369,50 @@ impl Dap {
         {
             return Ok(value);
         }
-        Ok(translate::evaluated(body))
+        if nothing && dialect.fails_with_nothing() {
+            let shown = crate::budget::cut(expression, 200);
+            let text = format!("`{shown}` came to nothing: it does not parse, or it failed");
+            return Err(Failure::new(Code::EvaluateFailed, text)
+                .hint(format!("{} says no more of it", dialect.name())));
+        }
+        let value = translate::evaluated(dialect, body);
+        self.is_list(&value);
+        dialect.failed(&value).map_or(Ok(value), Err)
     }
 
     pub async fn assign(
         &self,
+        frame: &FrameId,
         container: &Handle,
         name: &str,
         value: &str,
     ) -> Result<Value, Failure> {
+        let is_asked_for =
+            allowed(&self.known.capabilities(), Feature::Request(SetVariable::COMMAND));
+        if is_asked_for.is_err()
+            && let Some(statement) = self.known.dialect.assignment(name, value)
+        {
+            return self.evaluate(Some(frame), &statement, limits::VALUES).await;
+        }
+        let staged = match self.known.inside() {
+            Some(inside) => Some(inside.staged(self, frame, value).await?),
+            None => None,
+        };
+        match self.set_to(container, name, staged.unwrap_or(value)).await {
+            // Some take literals alone: what it comes to is one.
+            Err(failure)
+                if is_asked_for.is_ok()
+                    && failure.code == Code::AdapterFailed
+                    && staged.is_none() =>
+            {
+                let computed = self.evaluate(Some(frame), value, limits::VALUES).await?;
+                self.set_to(container, name, computed.text.trim()).await.map_err(|_| failure)
+            }
+            set => set,
+        }
+    }
+
+    async fn set_to(&self, container: &Handle, name: &str, value: &str) -> Result<Value, Failure> {
         let arguments = t::SetVariableArguments {
             variables_reference: container.as_number()?,
             name: name.to_owned(),
@@ -303,10 +420,15 @@ impl Dap {
             format: None,
         };
         let body = self.ask::<SetVariable>(arguments).await?;
-        Ok(translate::assigned(body))
+        Ok(translate::assigned(&*self.known.dialect, body))
     }
 
     pub async fn exception(&self, thread: i64) -> Result<ExceptionInfo, Failure> {
+        if let Some(told) = self.known.raised().get(&thread) {
+            let (kind, message) = told.split_once(": ").unwrap_or((told, ""));
+            let (kind, message) = (kind.to_owned(), message.to_owned());
+            return Ok(ExceptionInfo { kind, message, trace: None });
+        }
         let body =
             self.ask::<AskException>(t::ExceptionInfoArguments { thread_id: thread }).await?;
         let details = body.details.unwrap_or_default();
@@ -326,6 +448,24 @@ impl Dap {
         let terminate_debuggee = can_choose.then_some(false);
         let arguments = t::DisconnectArguments { terminate_debuggee, ..Default::default() };
         taken(self.ask_within::<Disconnect>(arguments, limits::DETACH).await)
+    }
+}
+
+/// All parts of a value, or some of a list's.
+fn asked_for(reference: i64, listed: Option<i64>, slice: Slice) -> t::VariablesArguments {
+    let all = t::VariablesArguments { variables_reference: reference, ..Default::default() };
+    let start = i64::try_from(slice.start).unwrap_or(i64::MAX);
+    match listed {
+        Some(count) if start < count => {
+            let wanted = i64::try_from(slice.count).unwrap_or(i64::MAX);
+            t::VariablesArguments {
+                filter: Some(t::VariablesFilter::Indexed),
+                start: Some(start),
+                count: Some(wanted.min(count - start)),
+                ..all
+            }
+        }
+        _ => all,
     }
 }
 

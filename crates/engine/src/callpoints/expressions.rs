@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use super::Callpoints;
 use crate::{
+    actor::Actor,
     calls::{pretty, value::Format},
     repl::{EvalOutcome, Exchange, Expression, NoRepl},
 };
@@ -45,6 +46,7 @@ impl Callpoints {
         &self,
         session_id: &str,
         expression: &str,
+        by: Actor,
         patience: Duration,
     ) -> Result<Exchange, NoRepl> {
         let Some(pause_id) = self.repl.pause_of(session_id) else {
@@ -55,7 +57,7 @@ impl Callpoints {
             let why = "nothing waits at this pause: the app went on with its exception";
             return Err(NoRepl::Timeout(why.to_owned()));
         }
-        let awaited = self.repl.queue(session_id, expression)?;
+        let awaited = self.repl.queue(session_id, expression, by)?;
         if let Some(pause) = self.live().pauses.get(&pause_id) {
             pause.wake();
         }

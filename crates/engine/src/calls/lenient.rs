@@ -132,6 +132,56 @@ pub fn read(text: &str) -> serde_json::Result<Value> {
     Ok(if has_long_number(text.as_bytes()) { unmarked(value) } else { value })
 }
 
+/// What a JSON text says for somebody who looks at it, with large integers marked; and how deep it is nested, where
+/// that is deeper than is shown: what lies below is a text that says how much there is.
+pub fn read_shown(text: &str) -> serde_json::Result<(Value, Option<usize>)> {
+    match folded(text) {
+        Some((folded, deepest)) => Ok((read_marked(&folded)?, Some(deepest))),
+        None => Ok((read_marked(text)?, None)),
+    }
+}
+
+/// The same with what is nested deeper than [`limits::SHOWN_DEPTH`] as one text each; and the deepest level of all.
+/// None where nothing is. It may be nested deeper than any stack, so nothing here calls itself.
+fn folded(text: &str) -> Option<(String, usize)> {
+    let (mut depth, mut deepest, mut below) = (0_usize, 0_usize, 0_usize);
+    let mut out = String::new();
+    for piece in Pieces(text) {
+        let Piece::Between(between) = piece else {
+            let (Piece::Quoted(kept) | Piece::Bare(kept) | Piece::Between(kept)) = piece;
+            if depth <= limits::SHOWN_DEPTH {
+                out.push_str(kept);
+            }
+            continue;
+        };
+        for letter in between.chars() {
+            let is_shown = depth <= limits::SHOWN_DEPTH;
+            match letter {
+                '[' | '{' => {
+                    depth += 1;
+                    deepest = deepest.max(depth);
+                    below = below.max(depth.saturating_sub(limits::SHOWN_DEPTH));
+                    if depth <= limits::SHOWN_DEPTH {
+                        out.push(letter);
+                    }
+                }
+                ']' | '}' => {
+                    depth = depth.saturating_sub(1);
+                    if is_shown {
+                        out.push(letter);
+                    } else if depth == limits::SHOWN_DEPTH {
+                        out.push_str(&format!("\"… {below} levels deeper\""));
+                        below = 0;
+                    }
+                }
+                _ if is_shown => out.push(letter),
+                _ => {}
+            }
+        }
+    }
+    (deepest > limits::SHOWN_DEPTH).then_some((out, deepest))
+}
+
 /// What a JSON text says, with large integers marked.
 pub fn read_marked(text: &str) -> serde_json::Result<Value> {
     let text = exact(text);
@@ -318,5 +368,21 @@ mod tests {
                 assert_ne!(exact(&padded), padded, "{before}");
             }
         }
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_says_how_deep() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let (value, deepest) = read_shown(&nested(limits::SHOWN_DEPTH)).unwrap();
+        assert!(value.is_array() && deepest.is_none());
+        let text = format!(r#"{{"a": {}, "b": [1, "]"], "c": {}}}"#, nested(10_000), nested(99));
+        let (value, deepest) = read_shown(&text).unwrap();
+        assert_eq!(deepest, Some(10_001));
+        assert_eq!(value.get("b"), Some(&serde_json::json!([1, "]"])));
+        let told = value.to_string();
+        let shown = limits::SHOWN_DEPTH;
+        assert!(told.contains(&format!("… {} levels deeper", 10_001 - shown)), "{told}");
+        assert!(told.contains(&format!("… {} levels deeper", 100 - shown)), "{told}");
+        assert!(read_shown("[1, ").is_err());
     }
 }

@@ -10,6 +10,7 @@ impl Event {
             Event::Note { text, .. } | Event::Output { text, .. } => clean(secrets, text),
             Event::Stopped(at) => at.text.iter_mut().for_each(|text| clean(secrets, text)),
             Event::SessionStarted { name, .. } => clean(secrets, name),
+            Event::EditorSession(it) => clean(secrets, &mut it.name),
             Event::SessionEnded { exit: text, .. }
             | Event::ProcessEnded { reason: text, .. }
             | Event::BreakpointUnbound { why: text, .. }

@@ -13,6 +13,7 @@ pub enum EventKind {
     Resumed,
     SessionEnded,
     ControlChanged,
+    EditorSession,
     Evaluated,
     ProcessStarted,
     ProcessEnded,
@@ -60,6 +61,7 @@ impl EventKind {
         EventKind::Resumed,
         EventKind::SessionEnded,
         EventKind::ControlChanged,
+        EventKind::EditorSession,
         EventKind::Evaluated,
         EventKind::ProcessStarted,
         EventKind::ProcessEnded,
@@ -104,6 +106,7 @@ impl EventKind {
             EventKind::Resumed => "resumed",
             EventKind::SessionEnded => "session_ended",
             EventKind::ControlChanged => "control_changed",
+            EventKind::EditorSession => "editor_session",
             EventKind::Evaluated => "evaluated",
             EventKind::ProcessStarted => "process_started",
             EventKind::ProcessEnded => "process_ended",
@@ -139,7 +142,7 @@ mod tests {
     use super::*;
     use crate::{
         actor::Actor,
-        event::{BoundAt, Evaluation, Event, StoppedAt, TraceHit},
+        event::{BoundAt, Evaluation, Event, InEditor, StoppedAt, TraceHit},
         ids::{BreakpointId, ClientId, Epoch, SessionId, ThreadKey},
         nouns::{Status, Stream},
     };
@@ -166,7 +169,7 @@ mod tests {
         }
     }
 
-    fn sessions() -> [Event; 14] {
+    fn sessions() -> [Event; 15] {
         let (session, thread, breakpoint) = (SESSION, thread(), BreakpointId(1));
         let bound =
             BoundAt { session, breakpoint, file: "f".into(), line: 1, column: None, moved: false };
@@ -189,6 +192,14 @@ mod tests {
             Event::Resumed { session, was: Status::Stopped, by: Some(Actor::Person) },
             Event::SessionEnded { session, exit: "exit code 0".into(), was: Status::Running },
             Event::ControlChanged { session, to: "person", by: Actor::Person },
+            Event::EditorSession(Box::new(InEditor {
+                session: Some(session),
+                editor_session: "e".into(),
+                name: "n".into(),
+                change: "joined",
+                detail: String::new(),
+                by: Actor::Person,
+            })),
             Event::Evaluated(Box::new(Evaluation {
                 session,
                 expression: "1 + 1".into(),

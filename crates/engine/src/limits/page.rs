@@ -43,6 +43,8 @@ pub const PAGE_ANSWERS: usize = 32;
 /// Parts of two values that are compared, and how deep they are looked into.
 pub const LEAVES: usize = 2_000;
 pub const LEAF_DEPTH: usize = 12;
+/// How deep a value that is nested deeper is shown: a path leads no further, and no reader does.
+pub const SHOWN_DEPTH: usize = 60;
 /// The time whose calls are counted beside each callpoint, and in how many parts.
 pub const PAGE_RECENT: Duration = Duration::from_secs(60);
 pub const PAGE_RECENT_PARTS: usize = 12;
@@ -69,5 +71,7 @@ pub const PAGE_PLOTS_SHOWN: usize = 4;
 pub const PAGE_LISTED: usize = 60;
 /// Timelines that are kept as they are drawn: this server's, and those before it that somebody looks at.
 pub const PAGE_TIMELINES: usize = 3;
+/// Words whose events are remembered for each of them.
+pub const PAGE_SEARCHES: usize = 4;
 /// Arguments of another server's tool that have a field of their own; the rest goes as JSON.
 pub const PAGE_FIELDS: usize = 40;

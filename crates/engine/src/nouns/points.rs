@@ -66,6 +66,10 @@ pub struct Reached {
 /// How a tracepoint of a process works; what costs the program more is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TraceWay {
+    /// The runtime itself calls what evaluates and tells, at the traced line alone: no debugger has a part in it.
+    Watched,
+    /// A call in the program's own text evaluates and tells: no debugger has a part in it.
+    Woven,
     /// The program evaluates and tells by itself, and never stops.
     InProcess,
     /// The same, but the first evaluation is done where the program stands: it may not end.

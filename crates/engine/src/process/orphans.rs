@@ -55,7 +55,7 @@ impl Standing {
 /// Ends everything that a dead guard left, and says whether nothing of it lives.
 pub(super) async fn end() -> bool {
     let gone = async {
-        while is_any_left() {
+        while kill() {
             // The system tells nobody that a process is gone that was not started here.
             tokio::time::sleep(limits::LOOK_AGAIN).await;
         }
@@ -64,7 +64,7 @@ pub(super) async fn end() -> bool {
 }
 
 /// Kills what there is, takes the dead away, and says whether there was anything.
-fn is_any_left() -> bool {
+pub(super) fn kill() -> bool {
     let all = tree::all();
     let me = tree::me();
     let Some(ours) = tree::kin(me) else { return false };

@@ -63,8 +63,8 @@ impl Records {
 fn look(kept: &Kept, path: &str) -> Inspected {
     let data = kept.data.as_deref().unwrap_or_default();
     if kept.format != "dill" {
-        return match lenient::read_marked(&String::from_utf8_lossy(data)) {
-            Ok(value) => json_at(kept, &value, path),
+        return match lenient::read_shown(&String::from_utf8_lossy(data)) {
+            Ok((value, _)) => json_at(kept, &value, path),
             Err(_) => undecodable(kept, "JSONDecodeError"),
         };
     }

@@ -19,6 +19,8 @@ pub struct OpenedValue {
     pub inside: Vec<InnerValue>,
     /// How many there are, of which these are the first.
     pub total: usize,
+    /// How deep the whole value is nested, where that is deeper than is shown.
+    pub nested: Option<usize>,
 }
 
 /// Why a value could not be opened.
@@ -62,8 +64,8 @@ impl Records {
         path: &str,
     ) -> Result<Result<OpenedValue, Unopened>, StoreError> {
         let path = path.to_owned();
-        self.with_value(cid, move |kept, pickle| match pickle.find(&path) {
-            Ok(at) => Ok(opened(kept, pickle, at)),
+        self.with_value(cid, move |kept, pickle, nested| match pickle.find(&path) {
+            Ok(at) => Ok(OpenedValue { nested, ..opened(kept, pickle, at) }),
             Err(missing) => Err(Unopened::NoSuchPath { why: missing.to_string() }),
         })
         .await
@@ -74,14 +76,14 @@ impl Records {
         &self,
         cid: &str,
     ) -> Result<Result<(Vec<ValueLeaf>, bool), Unopened>, StoreError> {
-        self.with_value(cid, |_, pickle| Ok(leaves(pickle))).await
+        self.with_value(cid, |_, pickle, _| Ok(leaves(pickle))).await
     }
 
     /// Reads a value as a pickle, whatever format it came in. Aside: it may be of any size.
     async fn with_value<T: Send + 'static>(
         &self,
         cid: &str,
-        look: impl FnOnce(&Kept, &Pickle<'_>) -> Result<T, Unopened> + Send + 'static,
+        look: impl FnOnce(&Kept, &Pickle<'_>, Option<usize>) -> Result<T, Unopened> + Send + 'static,
     ) -> Result<Result<T, Unopened>, StoreError> {
         self.settle().await;
         let named = match self.value_named(cid).await? {
@@ -93,10 +95,12 @@ impl Records {
         let looked = tokio::task::spawn_blocking(move || {
             let data = kept.data.as_deref().unwrap_or_default();
             let written;
+            let mut nested = None;
             let bytes = match kept.format.as_str() {
                 "dill" => data,
-                _ => match lenient::read_marked(&String::from_utf8_lossy(data)) {
-                    Ok(value) => {
+                _ => match lenient::read_shown(&String::from_utf8_lossy(data)) {
+                    Ok((value, deepest)) => {
+                        nested = deepest;
                         written = holdpoint_pickle::write(&value);
                         written.as_slice()
                     }
@@ -104,7 +108,7 @@ impl Records {
                 },
             };
             match Pickle::read(bytes, &Limits::default()) {
-                Ok(pickle) => look(&kept, &pickle),
+                Ok(pickle) => look(&kept, &pickle, nested),
                 Err(fault) => Err(undecodable(&kept, &fault.to_string())),
             }
         });
@@ -132,6 +136,7 @@ fn opened(kept: &Kept, pickle: &Pickle<'_>, at: Ref) -> OpenedValue {
         text: pickle.render(at, Show::chars(limits::PRETTY_VALUE)),
         inside: children.items.into_iter().map(|it| inner(it.step, it.value)).collect(),
         total: children.total,
+        nested: None,
     }
 }
 

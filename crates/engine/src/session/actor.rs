@@ -19,10 +19,11 @@ use tokio::{
 
 use self::{
     carry::answer,
-    ending::{ended, ends},
+    ending::{Last, ended, ends},
 };
 use super::{
     Command, Output as ProgramOutput, Reply,
+    control::{Control, Holder},
     state::{Input, State, Stop},
     target::{Look, Target, Targets},
     teller::Teller,
@@ -49,7 +50,10 @@ pub(super) struct Actor {
     output: Arc<ProgramOutput>,
     breakpoints: Arc<Breakpoints>,
     tell: Arc<Teller>,
+    control: Arc<Control>,
     exit: Option<Exit>,
+    /// It is over, and its last reports are read.
+    is_ending: bool,
     /// How the program ended, where its debugger told.
     told_exit: Option<Exit>,
     stop: Option<Arc<Shown>>,
@@ -84,6 +88,7 @@ impl Actor {
         output: Arc<ProgramOutput>,
         breakpoints: Arc<Breakpoints>,
         tell: Arc<Teller>,
+        control: Arc<Control>,
     ) -> Actor {
         let (signals, inbox) = mpsc::channel(limits::MAILBOX);
         Actor {
@@ -95,7 +100,9 @@ impl Actor {
             output,
             breakpoints,
             tell,
+            control,
             exit: None,
+            is_ending: false,
             told_exit: None,
             stop: None,
             began: None,
@@ -150,9 +157,18 @@ impl Actor {
                 Ok(()) = spending.changed() => self.take_out_spent(),
                 Some(target) = Target::due(self.look.clone()) => self.look_at(target),
                 // A flood of hits has no end, and what callers want is sent from beside: that had its turn.
-                () = std::future::ready(()), if in_a_row >= limits::IN_A_ROW => in_a_row = 0,
+                () = std::future::ready(()), if in_a_row >= limits::IN_A_ROW => {
+                    in_a_row = 0;
+                    if program.as_mut().is_some_and(Program::end_what_is_left) {
+                        self.ending();
+                    }
+                }
                 exit = ended(program.as_mut()) => {
-                    self.exit = Some(exit);
+                    self.exit = Some(match &process {
+                        // Its debugger is gone, which need not be its own end.
+                        Some(process) => Last::Silent.exit(Some(process)).await,
+                        None => exit,
+                    });
                     break;
                 }
             }
@@ -230,6 +246,11 @@ impl Actor {
                 self.tell.bound(target, &[bound]);
             }
             Signal::Exited { code } => self.exited(target, *code),
+            Signal::Killed { signal } => self.killed(target, *signal),
+            Signal::Held { by_person } => {
+                let holder = if *by_person { Holder::Person } else { Holder::Agents };
+                self.control.hold(holder, &self.tell);
+            }
             Signal::Titled(title) => {
                 self.titled.insert(target);
                 self.tell.titled(target, title);
@@ -314,7 +335,8 @@ impl Actor {
         };
         let is_stopping = *self.state.status() == Status::Stopped && self.stop.is_none();
         let stop = self.stop.clone();
-        let view = View { status, is_stopping, stop, newest, threads, exit: self.exit };
+        let (is_ending, exit) = (self.is_ending, self.exit);
+        let view = View { status, is_stopping, is_ending, stop, newest, threads, exit };
         self.shown.send_replace(Arc::new(view));
     }
 }

@@ -1,10 +1,13 @@
 //! Who steers a program: agents, or the person beside them. Reading is everybody's.
 
+use std::sync::atomic::Ordering;
+
 use tokio::sync::watch;
 
-use super::Session;
+use super::{Session, teller::Teller};
 use crate::{
     actor::Actor,
+    backend::{Backend, vscode::Vscode},
     budget,
     event::Evaluation,
     failure::{Code, Failure},
@@ -34,6 +37,21 @@ pub(super) struct Control {
     last: std::sync::Mutex<Option<Move>>,
 }
 
+impl Control {
+    /// Whether it was another's.
+    pub(super) fn hold(&self, holder: Holder, tell: &Teller) -> bool {
+        let was = self.holder.send_replace(holder);
+        if was != holder {
+            tell.control(holder);
+        }
+        was != holder
+    }
+
+    pub(super) fn is_persons(&self) -> bool {
+        *self.holder.borrow() == Holder::Person
+    }
+}
+
 impl Session {
     pub fn holder(&self) -> Holder {
         *self.control.holder.borrow()
@@ -53,11 +71,20 @@ impl Session {
         self.hold(Holder::Agents);
     }
 
+    /// An editor that debugs it has a switch of its own, which shows it.
     fn hold(&self, holder: Holder) {
-        let was = self.control.holder.send_replace(holder);
-        if was != holder {
-            self.tell.control(holder);
+        if self.control.hold(holder, &self.tell) {
+            self.editors().iter().for_each(|it| it.held(holder == Holder::Person));
         }
+    }
+
+    fn editors(&self) -> Vec<Vscode> {
+        let all = self.targets.lock();
+        let editors = all.values().filter_map(|it| match &it.backend {
+            Backend::Vscode(vscode) => Some(vscode.clone()),
+            Backend::Dap(_) | Backend::Cdp(_) => None,
+        });
+        editors.collect()
     }
 
     /// Whether somebody may move the program; if so, this is what moves it now.
@@ -69,6 +96,7 @@ impl Session {
                  `debug_stack`, `debug_variables`, `debug_evaluate`) still works",
             ));
         }
+        self.editors().iter().for_each(|it| it.asked_by(*by == Actor::Person));
         // Whom a person hands it back to is the one who had it.
         if *by != Actor::Person {
             let last = Move { by: by.clone(), what: what.to_owned() };
@@ -80,6 +108,7 @@ impl Session {
 
     /// What somebody evaluated where it stands is told.
     pub fn evaluated(&self, expression: &str, found: &Result<Value, Failure>, by: Actor) {
+        self.evaluations.fetch_add(1, Ordering::Relaxed);
         let (result, kind) = match found {
             Ok(value) => (value.text.as_str(), value.kind.clone()),
             Err(failure) => (&*failure.message, None),
@@ -92,6 +121,11 @@ impl Session {
             failed: found.is_err(),
             by,
         });
+    }
+
+    /// How often something was evaluated in it, or set: what was read before is to be read again.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations.load(Ordering::Relaxed)
     }
 
     /// Returns when agents steer: at once where they do.

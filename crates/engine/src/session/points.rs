@@ -43,7 +43,7 @@ impl Session {
         let at = place.clone();
         let endless = match &to.backend {
             Backend::Cdp(cdp) => cdp.endless(),
-            Backend::Dap(_) => None,
+            Backend::Dap(_) | Backend::Vscode(_) => None,
         };
         let sending = self.beside.begin(backend::patiently(async move {
             let bound = to.sync(&breakpoints, &at).await?;
@@ -59,6 +59,17 @@ impl Session {
                 let hint = endless.map_or(when.clone(), |it| format!("{when}; perhaps {it}"));
                 Err(Failure::new(Code::Timeout, UNANSWERED).hint(hint))
             }
+        }
+    }
+
+    /// Before the process that stands goes on it has the breakpoints that were asked for: some debuggers take
+    /// a file's away before they set them again, and meanwhile it would run past all of them.
+    pub(super) async fn settle_changes(&self) {
+        let standing = self.view().stop.as_ref().map(|it| it.stop.thread.target);
+        let Some(target) = standing.and_then(|it| self.targets.of(Some(it))) else { return };
+        // A debugger that does not answer is no reason to keep the program.
+        if tokio::time::timeout(limits::ADAPTER_ANSWER, target.changes.settle()).await.is_err() {
+            tracing::warn!(session = %self.id, "goes on before its breakpoints are set");
         }
     }
 
@@ -134,6 +145,8 @@ impl Session {
                 match backend {
                     Backend::Dap(dap) => dap.check_condition(file, condition).await?,
                     Backend::Cdp(cdp) => cdp.check_condition(condition).await?,
+                    // The editor's debugger says so when it is hit.
+                    Backend::Vscode(_) => {}
                 }
             }
             Ok(())
@@ -156,6 +169,11 @@ impl Session {
         };
         // What is not checked now is told when it is hit.
         tokio::time::timeout(limits::PROMPT, checked).await.unwrap_or(Ok(()))
+    }
+
+    /// Whether one of its processes is stopped at each hit of a breakpoint, to look whether it is meant.
+    pub fn emulates(&self, breakpoint: &Breakpoint) -> bool {
+        self.backends().iter().any(|it| it.emulates(breakpoint))
     }
 
     /// How a tracepoint works in its processes: in the one where it costs the most.

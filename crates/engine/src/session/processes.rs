@@ -1,8 +1,12 @@
 //! The processes of a session, and the files that they run.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
-use super::{Process, Session};
+use super::{Process, Session, ThreadRow};
 use crate::{
     backend::Backend,
     ids::{TargetId, ThreadKey},
@@ -60,6 +64,34 @@ impl Session {
     pub async fn thread_name(&self, key: ThreadKey) -> Option<String> {
         let threads = self.backend(key.target).ok()?.threads().await.ok()?;
         threads.into_iter().find(|it| it.id == key.thread).map(|it| it.name)
+    }
+
+    /// All threads: those that were told of, and those that only their debugger lists, in its order.
+    pub async fn all_threads(&self) -> Vec<ThreadRow> {
+        let view = self.view();
+        let current = view.stop.as_ref().map(|it| it.stop.thread);
+        let mut told: BTreeMap<ThreadKey, ThreadRow> =
+            view.threads.iter().map(|it| (it.key, it.clone())).collect();
+        let stands = |it: &&ThreadRow| it.is_stopped;
+        let targets: BTreeSet<TargetId> =
+            view.threads.iter().filter(stands).map(|it| it.key.target).collect();
+        let mut rows: Vec<ThreadRow> =
+            current.and_then(|it| told.get(&it)).cloned().into_iter().collect();
+        for target in targets {
+            let Ok(backend) = self.backend(target) else { continue };
+            for it in backend.threads().await.unwrap_or_default() {
+                let key = ThreadKey { target, thread: it.id };
+                // One that nobody told of stands with the others.
+                let is_stopped = told.remove(&key).is_none_or(|it| it.is_stopped);
+                let row = ThreadRow { key, name: Some(it.name), is_stopped };
+                match rows.first_mut().filter(|first| first.key == key) {
+                    Some(first) => *first = row,
+                    None => rows.push(row),
+                }
+            }
+        }
+        rows.extend(told.into_values().filter(|it| current != Some(it.key)));
+        rows
     }
 
     pub(super) fn backends(&self) -> Vec<Backend> {

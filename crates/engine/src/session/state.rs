@@ -219,7 +219,9 @@ impl State {
             // Not a matter of run control.
             Signal::Output { .. }
             | Signal::Exited { .. }
+            | Signal::Killed { .. }
             | Signal::Breakpoint(_)
+            | Signal::Held { .. }
             | Signal::Titled(_)
             | Signal::Passed(_)
             | Signal::Reached(_) => Vec::new(),

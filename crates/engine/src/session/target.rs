@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::SystemTime,
 };
 
@@ -26,8 +29,44 @@ pub(super) struct Target {
     pub(super) pid: Option<u32>,
     /// Shared with the processes that were forked from it, which run the same.
     pub(super) texts: Arc<Texts>,
-    /// Changes of breakpoints come one after the other.
-    pub(super) order: Arc<tokio::sync::Mutex<()>>,
+    pub(super) changes: Arc<Changes>,
+}
+
+/// Changes of breakpoints come one after the other. Several that wait for their turn are one: what belongs
+/// together is sent as a whole, as it is wanted by then.
+#[derive(Default)]
+pub(super) struct Changes {
+    asked: AtomicU64,
+    last: tokio::sync::Mutex<Option<Sent>>,
+}
+
+struct Sent {
+    place: Place,
+    /// All that were asked for by then are in it.
+    asked: u64,
+    bound: Vec<Bound>,
+}
+
+impl Changes {
+    /// Waits until those that were asked for are made.
+    pub(super) async fn settle(&self) {
+        drop(self.last.lock().await);
+    }
+
+    /// Nobody else changes any as long as this is held.
+    pub(super) async fn turn(&self) -> impl Drop + '_ {
+        self.last.lock().await
+    }
+}
+
+impl Sent {
+    fn is_of(&self, place: &Place) -> bool {
+        match (&self.place, place) {
+            (Place::Line { file, .. }, Place::Line { file: other, .. }) => file == other,
+            (Place::Function { .. }, Place::Function { .. }) => true,
+            _ => false,
+        }
+    }
 }
 
 /// What is said of breakpoints that were sent to a program that does not answer.
@@ -91,10 +130,17 @@ impl Target {
         breakpoints: &Breakpoints,
         place: &Place,
     ) -> Result<Vec<Bound>, Failure> {
-        let _order = self.order.lock().await;
-        match place {
-            Place::Line { file, .. } => self.texts.set(&self.backend, breakpoints, file).await,
-            Place::Function { .. } => self.backend.set_functions(&breakpoints.functions()).await,
+        let number = self.changes.asked.fetch_add(1, Ordering::SeqCst);
+        let mut last = self.changes.last.lock().await;
+        if let Some(sent) = last.as_ref().filter(|it| it.is_of(place) && number < it.asked) {
+            return Ok(sent.bound.clone());
         }
+        let asked = self.changes.asked.load(Ordering::SeqCst);
+        let bound = match place {
+            Place::Line { file, .. } => self.texts.set(&self.backend, breakpoints, file).await?,
+            Place::Function { .. } => self.backend.set_functions(&breakpoints.functions()).await?,
+        };
+        *last = Some(Sent { place: place.clone(), asked, bound: bound.clone() });
+        Ok(bound)
     }
 }

@@ -18,6 +18,8 @@ pub struct View {
     pub status: Status,
     /// It stands, and is shown as soon as it is known where.
     pub is_stopping: bool,
+    /// It is over, and what it reported last is still read: its end is told behind that.
+    pub is_ending: bool,
     /// The stop that stands; `None` while running.
     pub stop: Option<Arc<Shown>>,
     /// The newest stop there ever was.
@@ -41,6 +43,12 @@ pub struct Shown {
 }
 
 impl Shown {
+    /// The same moment, of another thread.
+    pub fn of_thread(&self, thread: ThreadKey, stack: Stack) -> Shown {
+        let stop = Stop { thread, ..self.stop.clone() };
+        Shown { stop, stack, seq: self.seq, hits: Vec::new(), thread: None }
+    }
+
     /// To be looked at.
     pub fn standing(&self, session: SessionId) -> Standing<'_> {
         Standing { session, seq: self.seq, stack: &self.stack }
@@ -79,6 +87,7 @@ impl Default for View {
         View {
             status: Status::Starting,
             is_stopping: false,
+            is_ending: false,
             stop: None,
             newest: Epoch::default(),
             threads: Vec::new(),

@@ -169,7 +169,8 @@ impl Stage {
             sender.try_send(process).expect("nobody takes the program");
             *joining = Some(sender);
             let (runtime, program, process, note) = (None, None, None, None);
-            let started = Started { runtime, program, process, stands: false, note, targets };
+            let started =
+                Started { runtime, program, process, told: None, stands: false, note, targets };
             let (id, name) = (SessionId(1), "main.toy".to_owned());
             let it = Session::adopt(id, name, "toy", origin(), started, breakpoints, log);
             *session.borrow_mut() = Some(it);

@@ -9,7 +9,7 @@
 
 mod adapter;
 
-use std::{os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use holdpoint_engine::{
     adapter::Adapter,
@@ -30,8 +30,9 @@ const LANGUAGES: &[&dyn Adapter] = &[&adapter::Toy];
 
 const PROGRAM: &str = "; adds up\nn = 1\nn = n + 2\nprint n\nn = n * 10\nprint n\nexit 3\n";
 
-/// Ends as what it starts, as the guard does; the real one is our own binary.
-const GUARD: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n";
+/// A file of this folder and not one that the test writes: a file that a child of another test, forked in that
+/// moment, holds open for writing cannot be run.
+const GUARD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/toy/guard.sh");
 
 struct Stage {
     _folder: tempfile::TempDir,
@@ -43,12 +44,10 @@ impl Stage {
     fn new() -> Stage {
         holdpoint_engine::adapter::mount(LANGUAGES);
         let folder = tempfile::tempdir().unwrap();
-        let (file, guard) = (folder.path().join("sum.toy"), folder.path().join("guard"));
+        let file = folder.path().join("sum.toy");
         std::fs::write(&file, PROGRAM).unwrap();
-        std::fs::write(&guard, GUARD).unwrap();
-        std::fs::set_permissions(&guard, std::fs::Permissions::from_mode(0o755)).unwrap();
         let home = folder.path().join("home");
-        let sessions = Sessions::new(Arc::new(Log::default()), guard, home);
+        let sessions = Sessions::new(Arc::new(Log::default()), GUARD.into(), home);
         Stage { _folder: folder, file, sessions }
     }
 
@@ -135,6 +134,40 @@ async fn it_stops_at_its_entry_and_is_ended_with_its_server() {
     assert_eq!((shown.stack.frames[0].line, shown.stop.reason.as_str()), (2, "entry"));
     assert_eq!(session.stop().await, Exit::Signal(15));
     assert_eq!(written(&session, Stream::Stdout), "");
+}
+
+/// What was asked for before it goes on is there, however long its debugger takes; what waits for its turn is
+/// sent once.
+#[tokio::test]
+async fn it_does_not_run_past_what_is_being_set() {
+    let stage = Stage::new();
+    std::fs::write(&stage.file, PROGRAM.replace("adds up", "slow")).unwrap();
+    let session = stage.launch(true).await;
+    let shown = stop(&session, Epoch::default()).await;
+    let setting: Vec<_> = [3, 4, 5, 6]
+        .map(|line| {
+            stage.set(line, |it| it);
+            let (session, file) = (Arc::clone(&session), stage.file.clone());
+            let breakpoints = Arc::clone(&stage.sessions.breakpoints);
+            tokio::spawn(async move {
+                let place = Place::Line { file, line, column: None };
+                session.sync_breakpoints(&breakpoints, &place).await
+            })
+        })
+        .into();
+    // All of them are asked for, and the first one is on its way.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let mut epoch = shown.stop.epoch;
+    for line in [3, 4, 5, 6] {
+        session.resume().await.unwrap();
+        let shown = stop(&session, epoch).await;
+        assert_eq!(shown.stack.frames[0].line, line);
+        epoch = shown.stop.epoch;
+    }
+    for set in setting {
+        let bound = set.await.unwrap().remove(0).unwrap();
+        assert_eq!(bound.len(), 4, "{bound:?}");
+    }
 }
 
 /// Its sources are read as it says.

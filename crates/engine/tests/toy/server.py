@@ -4,7 +4,7 @@
     n = n + 3
     print n
     exit 3         ends the program with a code
-    ; a comment
+    ; a comment    with "slow" in the first line everything takes a while
 
 It announces next to nothing and names no breakpoint that is hit, as some real ones do. It has a life of its own:
 it says things of its own on stderr, and lives on when its program has ended, until it is told to go.
@@ -13,6 +13,7 @@ it says things of its own on stderr, and lives on when its program has ended, un
 import json
 import sys
 import threading
+import time
 
 
 class Server:
@@ -71,6 +72,9 @@ class Server:
 
     def on_setBreakpoints(self, arguments):
         asked = [it["line"] for it in arguments["breakpoints"]]
+        if "slow" in self.lines[0]:
+            self.breakpoints = set()
+            time.sleep(0.3)
         self.breakpoints = {it for it in asked if self.is_code(it)}
         return {"breakpoints": [{"verified": bool(self.is_code(it)), "line": it} for it in asked]}
 
@@ -118,6 +122,8 @@ class Server:
         for self.at, text in enumerate(self.lines, 1):
             if not self.is_code(self.at):
                 continue
+            if "slow" in self.lines[0]:
+                time.sleep(0.05)
             if self.at in self.breakpoints or self.stops_next:
                 reason = "breakpoint" if self.at in self.breakpoints else reason
                 self.stops_next = False

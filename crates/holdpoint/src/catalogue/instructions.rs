@@ -11,6 +11,10 @@ const SENTENCES: &[(&[&str], &str)] = &[
          failing test, a wrong value, a crash, a hang, which call or child did it.",
     ),
     (
+        &["record_run", "record_frame"],
+        "Why is it wrong? `record_run` records the run once; then ask: `record_frame`, `record_calls`, `record_history`.",
+    ),
+    (
         &["debug_probe"],
         "Shortest: `debug_probe`, one call that runs a program or test and shows stack, locals and \
          expressions at a line.",
@@ -30,6 +34,10 @@ const SENTENCES: &[(&[&str], &str)] = &[
          `breakpoint_continue` decides.",
     ),
     (&["timeline_query"], "`timeline_query` says what happened, also to other clients and before."),
+    (
+        &["symbol_navigate", "editor_get_context"],
+        "`symbol_*`, `editor_*`, `dap_*` and their like act in the VS Code window on this folder.",
+    ),
     (
         &["more_tools"],
         "`more_tools` reaches the rest: attach, pause, restart, stdin, threads, source, snapshots.",

@@ -66,6 +66,7 @@ fn from_file(text: &str) -> Entry {
         toolsets,
         origin: "greet.json".into(),
         timeout: Duration::from_secs(5),
+        unlisted: None,
         run: Arc::new(run),
     })
 }
@@ -152,6 +153,7 @@ async fn proxied() -> Entry {
         toolsets: Vec::new(),
         origin: "the server `studio`".into(),
         timeout: Duration::from_secs(5),
+        unlisted: None,
         run: Arc::new(run),
     })
 }
@@ -209,7 +211,7 @@ async fn toolsets_know_them() {
     let agent = names(&["agent"]).await;
     assert!(!agent.iter().any(|it| it == "greet_person" || it == "studio_paint"), "{agent:?}");
     let unknown = Catalogue::with(vec![from_file(FILE)], &["greets".to_owned()]).err().unwrap();
-    assert!(unknown.to_string().contains("debug, greet, server"), "{unknown}");
+    assert!(unknown.to_string().contains("debug, greet, record, server"), "{unknown}");
 }
 
 #[tokio::test]

@@ -36,6 +36,8 @@ impl Command for Print {
         "toolset",
         "structured",
         "tool-timeout",
+        "timeout",
+        "workspace",
         "allow-origin",
         "allow-user",
         "share-with-users",

@@ -5,8 +5,10 @@
 
 mod arrival;
 mod call;
+mod languages;
 mod line;
 mod other;
+mod record;
 mod stage;
 mod trace;
 
@@ -36,7 +38,15 @@ struct Scene {
     play: for<'a> fn(&'a mut Stage) -> BoxFuture<'a, anyhow::Result<()>>,
 }
 
-const SCENES: &[Scene] = &[arrival::SCENE, line::SCENE, trace::SCENE, call::SCENE, other::SCENE];
+const SCENES: &[Scene] = &[
+    arrival::SCENE,
+    record::SCENE,
+    line::SCENE,
+    languages::SCENE,
+    trace::SCENE,
+    call::SCENE,
+    other::SCENE,
+];
 
 impl Command for Demo {
     const NAME: &'static str = "demo";

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use holdpoint_engine::{event::EventKind, failure::Code};
+use holdpoint_metadata::ToolSpec;
 use serde_json::Value;
 
 use super::{Command, tools::parameters};
 use crate::{
     catalogue::Catalogue,
-    config::Config,
-    http, out,
+    config::{Config, mount_our_languages},
+    http, metadata, out,
     tool::{Effect, Entry, Size},
     tools::{MORE, TOOLSETS, external},
 };
@@ -26,6 +27,7 @@ impl Command for Docs {
     const NAME: &'static str = "docs";
 
     fn run(self, _: Config) -> anyhow::Result<ExitCode> {
+        mount_our_languages();
         out::line(page(self.page)?.trim_end());
         Ok(ExitCode::SUCCESS)
     }
@@ -57,7 +59,9 @@ fn tools(catalogue: &Catalogue) -> String {
     );
     for set in TOOLSETS {
         let (name, about) = (set.name, set.about);
-        page += &format!("- `--toolset {name}`: {} tools, {about}\n", set.tools.len());
+        let editor = if name == metadata::EDITOR { metadata::built_in().count() } else { 0 };
+        let count = set.tools.len() + editor;
+        page += &format!("- `--toolset {name}`: {count} tools, {about}\n");
     }
     for tool in catalogue.tools() {
         page += &tool_text(&tool.entry, tool.schema());
@@ -68,6 +72,12 @@ fn tools(catalogue: &Catalogue) -> String {
         `--mcp-client`); the last three with `--toolset all,external-admin`.\n";
     for tool in external::every() {
         page += &tool_text(tool, &tool.schema(Size::Whole));
+    }
+    page += "\n# Tools of the editor\n\n\
+        Offered where an editor with a bridge has the workspace open when the server starts, or with \
+        `--toolset vscode`. Each is a file of `tools/`; a workspace adds its own in `.holdpoint/tools/`.\n";
+    for (_, spec) in metadata::built_in() {
+        page += &described_text(&spec);
     }
     page += "\n# Failures\n\n\
         A failure's text is `[E_CODE] what happened`, then a line `hint: the next step`.\n\n\
@@ -95,6 +105,25 @@ fn tool_text(entry: &Entry, schema: &serde_json::Map<String, Value>) -> String {
     let (name, title, about) = (entry.name(), &entry.title, entry.about());
     let table = parameter_table(schema);
     format!("\n## `{name}`\n\n**{title}**{sets}\n\n{about} *({effect})*\n{table}")
+}
+
+/// With all that its file says of it.
+fn described_text(spec: &ToolSpec) -> String {
+    let (entry, schema) = metadata::described(spec);
+    let mut text = tool_text(&entry, &schema);
+    let seconds = spec.timeout_ms / 1_000;
+    text += &format!("\nTakes {seconds} s at the most where the call does not say.\n");
+    if let Some(alias) = &spec.alias {
+        text += &format!("Also called `{alias}`.\n");
+    }
+    if !spec.errors.is_empty() {
+        text += "\n| failure | when | again? | next step |\n|---|---|---|---|\n";
+    }
+    for it in &spec.errors {
+        let again = if it.retryable { "yes" } else { "" };
+        text += &format!("| `{}` | {} | {again} | {} |\n", it.code, it.summary, it.hint);
+    }
+    text
 }
 
 fn parameter_table(schema: &serde_json::Map<String, Value>) -> String {

@@ -9,8 +9,9 @@ mod languages;
 mod network;
 mod ourselves;
 mod port_owner;
-mod process;
+pub(crate) mod process;
 mod store;
+mod tool_files;
 
 use std::{io::Write, process::ExitCode};
 
@@ -18,7 +19,7 @@ use anyhow::{Context as _, Result};
 
 use super::Command;
 use super::setup::whereabouts::Whereabouts;
-use crate::config::{Config, Settings};
+use crate::config::{Config, Settings, mount_languages};
 
 /// Say what was found on this machine, what is missing, and the command that fixes it
 #[derive(clap::Parser)]
@@ -28,6 +29,7 @@ impl Command for Doctor {
     const NAME: &'static str = "doctor";
 
     fn run(self, _: Config) -> Result<ExitCode> {
+        mount_languages()?;
         let well = run(&mut std::io::stdout()).context("doctor")?;
         Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
@@ -55,6 +57,7 @@ fn checks() -> Vec<Check> {
         check(false, network::ipv6_loopback),
     ];
     all.extend(languages::checks());
+    all.push(check(false, tool_files::tool_files));
     all.push(check(false, agents::configurations));
     all
 }

@@ -27,6 +27,8 @@ use crate::config::Config;
 const AGAIN: Duration = Duration::from_millis(2);
 /// How long the tree may take to disappear once it was killed.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long a debugger may take to let a program go that is not ours: it writes the program back as it was.
+const LETTING_GO: Duration = Duration::from_secs(10);
 
 /// Stand over a program, so that it ends with us
 #[derive(clap::Parser)]
@@ -37,6 +39,9 @@ pub(crate) struct Guard {
     /// The parent's number of what is written down for it
     #[arg(long)]
     report: Option<i32>,
+    /// It debugs a program that is not ours, and lets that go when its stdin ends
+    #[arg(long)]
+    visits: bool,
     #[arg(last = true)]
     command: Vec<OsString>,
 }
@@ -46,15 +51,15 @@ impl super::Command for Guard {
 
     fn run(self, _: Config) -> anyhow::Result<ExitCode> {
         let report = ReportWriter::open(self.parent, self.report);
-        run(&self.command, self.parent, report)
+        run(&self, report)
     }
 }
 
-fn run(command: &[OsString], parent: i32, mut report: ReportWriter) -> anyhow::Result<ExitCode> {
-    let [program, args @ ..] = command else { bail!("guard: no program") };
-    adopt(parent)?;
+fn run(guard: &Guard, mut report: ReportWriter) -> anyhow::Result<ExitCode> {
+    let [program, args @ ..] = guard.command.as_slice() else { bail!("guard: no program") };
+    adopt(guard.parent)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let status = runtime.block_on(watch(program, args, &mut report))?;
+    let status = runtime.block_on(watch(program, args, guard.visits, &mut report))?;
     match (status.code(), status.signal()) {
         (Some(code), _) => Ok(ExitCode::from(u8::try_from(code).unwrap_or(1))),
         (None, Some(signal)) => {
@@ -91,18 +96,24 @@ fn adopt(parent: i32) -> anyhow::Result<()> {
 async fn watch(
     program: &OsString,
     args: &[OsString],
+    visits: bool,
     report: &mut ReportWriter,
 ) -> anyhow::Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut command = Command::new(program);
     command.args(args).process_group(0).kill_on_drop(true);
-    ends_with_us(&mut command);
+    ends_with_us(&mut command, visits);
     let mut child =
         command.spawn().with_context(|| format!("cannot start {}", program.to_string_lossy()))?;
     let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
     let ended = tokio::select! {
         status = child.wait() => Some(status?),
-        _ = terminate.recv() => None,
+        _ = terminate.recv() => match visits {
+            // With our parent its stdin ended: killed before it has taken its breakpoints out, it would
+            // leave them in a program that is not ours.
+            true => tokio::time::timeout(LETTING_GO, child.wait()).await.ok().transpose()?,
+            false => None,
+        },
     };
     let gone = kill_tree(group);
     match ended {
@@ -127,10 +138,12 @@ async fn watch(
     unsafe_code,
     reason = "only the program itself can ask for it, between its fork and its start"
 )]
-fn ends_with_us(command: &mut Command) {
+fn ends_with_us(command: &mut Command, visits: bool) {
+    // A debugger that is killed leaves its traps in the program that it had taken.
+    let signal = if visits { Signal::INT } else { Signal::KILL };
     let guard = rustix::process::getpid();
     let ask = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        rustix::process::set_parent_process_death_signal(Some(signal))?;
         // We may have died before it asked.
         match rustix::process::getppid() == Some(guard) {
             true => Ok(()),
@@ -144,7 +157,7 @@ fn ends_with_us(command: &mut Command) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ends_with_us(_: &mut Command) {}
+fn ends_with_us(_: &mut Command, _: bool) {}
 
 /// Kills the program's group and, on Linux, everything that descends from us, until nothing is left.
 async fn kill_tree(group: Option<Pid>) {

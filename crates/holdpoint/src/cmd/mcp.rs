@@ -27,6 +27,8 @@ impl Command for Mcp {
         "toolset",
         "structured",
         "tool-timeout",
+        "timeout",
+        "workspace",
         "allow-origin",
         "allow-user",
         "share-with-users",

@@ -2,7 +2,8 @@
 //!
 //! The client is embedded in this binary and unpacked below the home folder. All the rest is done by the
 //! environment, so whatever the app starts is watched as well; then this process becomes the app, so that
-//! its exit code, its signals and its terminal are its own.
+//! its exit code, its signals and its terminal are its own. With `--record` its lines are recorded, too; who waits
+//! for the end of that stands beside the app.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -15,6 +16,12 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
+use holdpoint_engine::{
+    adapter,
+    launch::Launch,
+    recordings::{BegunRecording, RecordAsk, Recordings},
+    secrets::Secrets,
+};
 
 use crate::{
     app::VERSION,
@@ -22,6 +29,7 @@ use crate::{
     home,
     http::serving::port_file,
     servers::{self, Server},
+    stderr,
 };
 
 /// A server on this machine accepts at once or not at all.
@@ -73,6 +81,10 @@ pub(crate) struct Run {
     /// it), `pkg.*`; the program itself by its file's name, `app:main`; may be repeated
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     watch: Vec<String>,
+    /// Record it as well, line by line, under this name if one is given; the recording can be asked
+    /// while the app runs. `--` stands before the command then
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    record: Option<String>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -83,37 +95,92 @@ impl super::Command for Run {
     const TAKES: &'static [&'static str] = &["url", "token", "token-file"];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
-        run(&self.watch, &config.settings.with_token()?, &self.command)
+        self.run_with(&config.settings.with_token()?)
     }
 }
 
-fn run(watch: &[String], server: &Settings, command: &[OsString]) -> anyhow::Result<ExitCode> {
-    let [program, arguments @ ..] = command else {
-        bail!("no command\nhint: holdpoint run --watch 'pkg.module:func' -- python app.py");
-    };
-    let url = server.url.clone().or_else(of_this_folder);
-    find_server(url.as_deref())?;
+impl Run {
+    fn run_with(&self, server: &Settings) -> anyhow::Result<ExitCode> {
+        let [program, arguments @ ..] = self.command.as_slice() else {
+            bail!("no command\nhint: holdpoint run --watch 'pkg.module:func' -- python app.py");
+        };
+        let url = server.url.clone().or_else(of_this_folder);
+        let found = find_server(url.as_deref());
+        // A recording is read by whichever server comes later.
+        if self.record.is_none() || !self.watch.is_empty() {
+            found?;
+        }
+        let mut command = Command::new(program);
+        command.args(arguments);
+        let recorded = self.record.as_deref().map(|name| recorded(name, &self.command));
+        let recorded = recorded.transpose()?;
+        let python_path = recorded.as_ref().and_then(|it| it.env().get("PYTHONPATH"));
+        let python_path =
+            python_path.map(OsString::from).or_else(|| std::env::var_os("PYTHONPATH"));
+        command.envs(recorded.iter().flat_map(|it| it.env()));
+        watched(&mut command, &self.watch, python_path, server, url.as_deref())?;
+        if let Some(recorded) = &recorded {
+            recorded.hand_over()?;
+            super::keep::beside(recorded.id())?;
+            stderr::line(&told(recorded.id()));
+            stderr::finish();
+        }
+        // It only comes back when the program could not be started.
+        let error = command.exec();
+        drop(recorded);
+        Err(error).with_context(|| format!("cannot start `{}`", program.display()))
+    }
+}
+
+/// What the app's environment has so that its Pythons load the client and find the server.
+fn watched(
+    command: &mut Command,
+    watch: &[String],
+    python_path: Option<OsString>,
+    server: &Settings,
+    url: Option<&str>,
+) -> anyhow::Result<()> {
     let home = home::folder().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
     let folder = home.join("clients").join(format!("python-{VERSION}"));
     unpack(&folder)
         .with_context(|| format!("cannot unpack the Python client into `{}`", folder.display()))?;
-    let mut command = Command::new(program);
-    command.args(arguments).env("PYTHONPATH", python_path(&folder)?).env("HOLDPOINT", "ON");
+    let known = python_path.unwrap_or_default();
+    command.env("PYTHONPATH", with_client(&folder, &known)?).env("HOLDPOINT", "ON");
     if !watch.is_empty() {
         command.env("HOLDPOINT_WATCH", watch.join(","));
     }
-    match (&server.url, &url) {
+    match (&server.url, url) {
         (Some(named), _) => command.env("HOLDPOINT_URL", named),
         // Not as if the user had named it: the client makes sure first that it is this user's.
         (None, Some(found)) => command.env("HOLDPOINT_FOUND", found),
-        (None, None) => &mut command,
+        (None, None) => command,
     };
     if let Some(token) = &server.token {
         command.env("HOLDPOINT_TOKEN", token);
     }
-    // It only comes back when the program could not be started.
-    let error = command.exec();
-    Err(error).with_context(|| format!("cannot start `{}`", program.display()))
+    Ok(())
+}
+
+/// Begins a recording of the command, which is run as it is: what it starts is recorded.
+fn recorded(name: &str, command: &[OsString]) -> anyhow::Result<BegunRecording> {
+    let home = home::folder().context("neither $HOLDPOINT_HOME nor a home folder is set")?;
+    let guard = std::env::current_exe().context("where our own binary is")?;
+    let cwd = std::env::current_dir().context("the current folder is gone")?;
+    let words = command.iter().map(|it| it.to_string_lossy().into_owned());
+    let launch = Launch { command: words.collect(), cwd, ..Launch::default() };
+    let name = Some(name.to_owned()).filter(|it| !it.is_empty());
+    let ask = RecordAsk { launch, level: "auto".to_owned(), name, ..RecordAsk::default() };
+    let recordings = Recordings::new(guard, home);
+    Ok(recordings.accompany(&ask, adapter::all(), &Secrets::default())?)
+}
+
+/// Which recording it is, and what to ask of it.
+fn told(id: &str) -> String {
+    format!(
+        "holdpoint: recording {id}, which can be asked while the app runs\n\
+         hint: record_calls {{\"recording\": \"{id}\", \"where\": \"raised\"}}, or `holdpoint record calls \
+         --recording {id}`"
+    )
 }
 
 /// The server of this folder, which need not be the one that the port file names.
@@ -176,10 +243,9 @@ fn unpack(folder: &Path) -> io::Result<()> {
 }
 
 /// Our folders first, then what was there: a package of the same name must not hide the client.
-fn python_path(folder: &Path) -> anyhow::Result<OsString> {
+fn with_client(folder: &Path, known: &OsStr) -> anyhow::Result<OsString> {
     let ours = [folder.join("holdpoint").join("_boot"), folder.to_owned()];
-    let known = std::env::var_os("PYTHONPATH").unwrap_or_default();
-    join(&ours, &known).context("the home folder's path cannot be part of PYTHONPATH")
+    join(&ours, known).context("the home folder's path cannot be part of PYTHONPATH")
 }
 
 fn join(ours: &[PathBuf], known: &OsStr) -> Result<OsString, std::env::JoinPathsError> {

@@ -31,6 +31,8 @@ impl Command for Serve {
         "toolset",
         "structured",
         "tool-timeout",
+        "timeout",
+        "workspace",
         "allow-origin",
         "allow-user",
         "share-with-users",

@@ -28,7 +28,7 @@ use crate::{
     catalogue::Catalogue,
     config::{Config, Settings},
     mcp::STRUCTURED,
-    out,
+    metadata, out,
     serve::runtime,
     servers::{find, trust},
     tool::word,
@@ -54,14 +54,19 @@ type Connected = RunningService<RoleClient, InitializeRequestParams>;
 /// command is wrong. Examples: holdpoint tool debug_probe '{"program": "app.py", "line": 7}'
 /// or holdpoint tool timeline_query limit=5
 #[derive(clap::Parser)]
+#[command(disable_help_flag = true)]
 pub(crate) struct Tool {
     /// The tool's name; `holdpoint tools` lists them
-    name: String,
+    #[arg(required_unless_present = "help")]
+    name: Option<String>,
     /// Its parameters: a JSON object, `-` to read that from stdin, or `name=value` for each
     arguments: Vec<String>,
     /// Print the structured answer as JSON instead of the text
     #[arg(long)]
     json: bool,
+    /// Print this help; behind a name, what that tool does and what each of its parameters is
+    #[arg(short, long)]
+    help: bool,
 }
 
 impl super::Command for Tool {
@@ -69,7 +74,40 @@ impl super::Command for Tool {
     const TAKES: &'static [&'static str] = &["url", "token", "token-file", "end-idle"];
 
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
-        run(&self.name, &self.arguments, &config.settings.with_token()?, self.json)
+        match self.name {
+            Some(name) if self.help => about(&name),
+            Some(name) => run(&name, &self.arguments, &config.settings.with_token()?, self.json),
+            None => help(),
+        }
+    }
+}
+
+/// The command's own help.
+fn help() -> anyhow::Result<ExitCode> {
+    if let Some(tool) = super::COMMANDS.iter().find(|it| it.name == "tool") {
+        let mut command = (tool.build)().bin_name("holdpoint tool");
+        out::line(command.render_long_help().to_string().trim_end());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One of the editor's is known by its name, wherever it is mounted; `more_tools` is listed where there are more.
+fn catalogue(name: &str) -> anyhow::Result<Catalogue> {
+    let toolset = if name == MORE { vec!["agent".to_owned()] } else { Vec::new() };
+    Ok(Catalogue::with(metadata::asked_for(&[name.to_owned()]), &toolset)?)
+}
+
+/// `holdpoint tool NAME --help`, `holdpoint tools NAME`.
+pub(super) fn about(name: &str) -> anyhow::Result<ExitCode> {
+    match catalogue(name)?.tool(name) {
+        Ok(tool) => {
+            out::line(super::tools::about(tool));
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(failure) => {
+            out::error(&failure.to_string());
+            Ok(ExitCode::from(USAGE))
+        }
     }
 }
 
@@ -80,7 +118,7 @@ fn run(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let idle = server.end_idle.unwrap_or(limits::DETACHED_IDLE);
-    let catalogue = Catalogue::ours(&[])?;
+    let catalogue = catalogue(name)?;
     let schema = catalogue.tool(name).ok().map(|tool| tool.schema());
     let mut arguments = match arguments::read(arguments, schema) {
         Ok(arguments) => arguments,
@@ -100,7 +138,7 @@ fn run(
         let answer = call(request(name, arguments.clone(), json)).await?;
         match &answer {
             // An agent's server lists few tools and has the others behind one.
-            Some(result) if schema.is_some() && is_unknown_there(result) => {
+            Some(result) if schema.is_some() && name != MORE && is_unknown_there(result) => {
                 let wrapped = json!({ "name": name, "arguments": arguments });
                 let wrapped = wrapped.as_object().cloned().unwrap_or_default();
                 call(request(MORE, wrapped, json)).await

@@ -1,5 +1,7 @@
 //! `holdpoint tools`: what there is, what it costs, and who reads it.
 
+mod files;
+
 use std::process::ExitCode;
 
 use rmcp::model::Tool as McpTool;
@@ -7,16 +9,25 @@ use serde_json::{Value, json};
 
 use super::Command;
 use crate::{
-    catalogue::Catalogue, config::Config, mcp::agents::AGENTS, out, tool::first_sentence,
+    catalogue::{Catalogue, Mounted},
+    config::Config,
+    mcp::agents::AGENTS,
+    out,
+    tool::first_sentence,
     tools::TOOLSETS,
 };
 
 /// Bytes of a tool list that cost one token, as measured over ours.
 const BYTES_PER_TOKEN: f64 = 3.6;
 
-/// List the tools
+/// List the tools, and decide about those that the workspace brings along
 #[derive(clap::Parser)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Tools {
+    #[command(subcommand)]
+    action: Option<files::Action>,
+    /// Only this tool: what it does, and what each of its parameters is
+    name: Option<String>,
     /// As JSON, with input schemas, as MCP clients see them
     #[arg(long)]
     json: bool,
@@ -35,8 +46,10 @@ impl Command for Tools {
     fn run(self, config: Config) -> anyhow::Result<ExitCode> {
         let toolset = &config.settings.toolset;
         match self {
+            Tools { action: Some(action), .. } => action.run(),
             Tools { clients: true, json, .. } => print_clients(json),
             Tools { sizes: true, .. } => print_sizes(toolset),
+            Tools { name: Some(name), json: false, .. } => super::tool::about(&name),
             Tools { json, .. } => print_tools(toolset, json),
         }
     }
@@ -64,6 +77,40 @@ fn print_tools(toolset: &[String], json: bool) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A tool with all that it takes, for a person or a model that has only a shell.
+pub(super) fn about(tool: &Mounted) -> String {
+    let schema = tool.schema();
+    let needed = schema.get("required").and_then(Value::as_array);
+    let is_needed = |name: &str| needed.is_some_and(|it| it.iter().any(|it| it == name));
+    let width = parameters(schema).map(|(name, _)| name.len()).max().unwrap_or_default();
+    let rows = parameters(schema).map(|(name, property)| {
+        let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        let must = if is_needed(name) { ", required" } else { "" };
+        let row = format!("  {name:width$}  {}{must}  {about}", kind(property));
+        row.trim_end().to_owned()
+    });
+    let head = format!("{}: {}", tool.entry.name(), tool.entry.about());
+    [head].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+/// What values a parameter takes: `string`, `list of integer`, `first|last|slowest`.
+fn kind(property: &Value) -> String {
+    let among = property.get("enum").and_then(Value::as_array);
+    let among: Vec<&str> = among.into_iter().flatten().filter_map(Value::as_str).collect();
+    if !among.is_empty() {
+        return among.join("|");
+    }
+    let named = match property.get("type") {
+        Some(Value::String(one)) => one.as_str(),
+        Some(Value::Array(several)) => several.first().and_then(Value::as_str).unwrap_or("any"),
+        _ => "any",
+    };
+    match (named, property.get("items")) {
+        ("array", Some(items)) => format!("list of {}", kind(items)),
+        (named, _) => named.to_owned(),
+    }
 }
 
 /// `holdpoint tools --clients`.

@@ -7,10 +7,10 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use holdpoint_engine::limits;
+use holdpoint_engine::{adapter::AdapterBlock, limits};
 use toml_edit::{Document, Item, Value};
 
-use super::{Layer, OPTIONS, Opt, OptionKind, Settings};
+use super::{Layer, OPTIONS, Opt, OptionKind, Settings, adapters};
 use crate::{home, root, servers, tool::nearest};
 
 const NAME: &str = "config.toml";
@@ -28,6 +28,8 @@ enum Whose {
 pub(super) struct Files {
     lines: Vec<Line>,
     pub(super) paths: Vec<(PathBuf, bool)>,
+    /// Languages by configuration.
+    pub(super) adapters: Vec<AdapterBlock>,
 }
 
 struct Line {
@@ -78,6 +80,12 @@ impl Files {
         for (key, item) in document.iter() {
             let span = document.key(key).and_then(toml_edit::Key::span);
             let (line, shown) = place(span.map_or(0, |span| span.start));
+            if key == adapters::KEY {
+                let blocks = take_adapters(item, whose);
+                self.adapters =
+                    blocks.map_err(|problem| anyhow::anyhow!("{shown}:{line}: {problem:#}"))?;
+                continue;
+            }
             let values = take_one(key, item, whose, path)
                 .map_err(|problem| anyhow::anyhow!("{shown}:{line}: {problem}"))?;
             let source = Layer::File { path: path.to_owned(), line };
@@ -89,9 +97,10 @@ impl Files {
 }
 
 /// The folder that this process works on: `CLAUDE_PROJECT_DIR` says it, else it is the project here.
-fn workspace() -> Option<PathBuf> {
+/// The project's folder, by what the start or the agent around us says, or by where we were started.
+pub(crate) fn workspace() -> Option<PathBuf> {
     let here = || Some(servers::project(&std::env::current_dir().ok()?));
-    root::by_environment().or_else(here)
+    root::named().or_else(root::by_environment).or_else(here)
 }
 
 fn is_same(user: Option<&Path>, workspace: &Path) -> bool {
@@ -117,6 +126,20 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::other(format!("it has more than {most} bytes")));
     }
     Ok(Some(text))
+}
+
+/// Languages by configuration: each names a command, so a repository has none.
+fn take_adapters(item: &Item, whose: Whose) -> anyhow::Result<Vec<AdapterBlock>> {
+    if whose == Whose::Workspace {
+        let own = home::folder().unwrap_or_default().join(NAME);
+        bail!(
+            "`{}` is not taken from a workspace: a repository could have its commands run by it\n\
+             hint: set it in {}",
+            adapters::KEY,
+            own.display()
+        );
+    }
+    adapters::blocks(item)
 }
 
 fn take_one(
@@ -270,7 +293,7 @@ mod tests {
             "[server]\nport = 1\n",
             expect![[r#"
                 /a/config.toml:1: no option `server`
-                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url, mcp_clients, mcp_clients_config, mcp_client, expose"#]],
+                hint: options: port, host, mcp_sse, keep_alive, db, dap_log, end_idle, toolset, structured, tool_timeout, timeout, workspace, allow_origin, allow_user, share_with_users, token, show_secrets, secret_name, plain_name, token_file, log_level, url, mcp_clients, mcp_clients_config, mcp_client, expose"#]],
         );
     }
 

@@ -85,7 +85,7 @@ pub(crate) const OPTIONS: &[Opt] = &[
     Opt {
         name: "toolset",
         env: "HOLDPOINT_TOOLSET",
-        about: "Offer only these tools: `agent`, `slim` or `app`, families (`server,timeline`), or names",
+        about: "Offer only these tools: `agent`, `slim`, `app` or `vscode`, families (`server,timeline`), or names",
         kind: OptionKind::List("NAMES"),
         set: |to, given| put(&mut to.toolset, Ok(given.to_vec())),
         ..PLAIN
@@ -106,6 +106,24 @@ pub(crate) const OPTIONS: &[Opt] = &[
         about: "Seconds a tool may take when the call does not say",
         kind: OptionKind::Number("SECONDS"),
         set: |to, given| put(&mut to.tool_timeout, one(given).and_then(seconds).map(Some)),
+        ..PLAIN
+    },
+    Opt {
+        name: "timeout",
+        env: "HOLDPOINT_TIMEOUT",
+        about: "The same in milliseconds",
+        kind: OptionKind::Number("MS"),
+        set: |to, given| put(&mut to.tool_timeout, one(given).and_then(milliseconds).map(Some)),
+        ..PLAIN
+    },
+    // What runs there, and which editor is driven, would be the repository's choice.
+    Opt {
+        name: "workspace",
+        env: "HOLDPOINT_WORKSPACE",
+        about: "The project's folder: where relative paths begin, and whose editor is driven",
+        kind: OptionKind::Path("DIR"),
+        from_workspace: false,
+        set: |to, given| put(&mut to.workspace, one(given).map(PathBuf::from).map(Some)),
         ..PLAIN
     },
     // A page of whoever wrote the repository could call every tool.
@@ -285,6 +303,13 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+fn milliseconds(text: &str) -> Result<Duration, String> {
+    match text.parse() {
+        Ok(milliseconds @ 1..) => Ok(Duration::from_millis(milliseconds)),
+        _ => Err("not a positive number of milliseconds".to_owned()),
+    }
+}
+
 fn origin(text: &str) -> Result<String, String> {
     let uri: axum::http::Uri = text.parse().map_err(|_| "not an origin".to_owned())?;
     let bare = uri.path_and_query().is_none_or(|path| path.as_str() == "/");
@@ -331,6 +356,7 @@ mod tests {
             "host",
             "db",
             "dap-log",
+            "workspace",
             "allow-origin",
             "allow-user",
             "share-with-users",

@@ -78,6 +78,7 @@ pub(super) fn draft_2020() -> Entry {
         toolsets: Vec::new(),
         origin: "the conformance suite".to_owned(),
         timeout: limits::TOOL_TIMEOUT,
+        unlisted: None,
         run: Arc::new(run),
     })
 }

@@ -82,6 +82,7 @@ fn entry(name: String, tool: &ExternalTool, server: &str, toolset: &[String]) ->
         toolsets: listed,
         origin: format!("the server `{server}`"),
         timeout: limits::TOOL_TIMEOUT_MAX,
+        unlisted: None,
         run: Arc::new(move |call, arguments| Box::pin(run(call, full.clone(), arguments))),
     }
     .into()

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use holdpoint_engine::{
     budget,
-    event::{Event, StoppedAt},
+    event::{Event, InEditor, StoppedAt},
     ids::{Seq, SessionId},
     limits,
     log::Record,
@@ -33,6 +33,7 @@ pub(super) fn since(app: &App, from: Seq, reader: &str, answer: &str) -> Option<
                     sessions.insert(session, record);
                 }
             }
+            Event::EditorSession(it) => told.extend(in_editor(&page.records, it, answer)),
             event => told.extend(other(app, event, answer)),
         }
     }
@@ -40,6 +41,14 @@ pub(super) fn since(app: &App, from: Seq, reader: &str, answer: &str) -> Option<
     let of_sessions = sessions.values().filter_map(|record| program(app, &record.event, answer));
     let all: Vec<String> = held.into_iter().chain(of_sessions).chain(told).collect();
     line(&all, page.more, from, app.catalogue.tool("timeline_query").is_ok())
+}
+
+/// What the person began to debug by themselves and has not ended, unless the answer names it.
+fn in_editor(records: &[Record], begun: &InEditor, answer: &str) -> Option<String> {
+    let is_end = |it: &Record| matches!(&*it.event, Event::EditorSession(it) if it.change == "ended" && it.editor_session == begun.editor_session);
+    let is_news = begun.change == "started" && !names(answer, &begun.editor_session);
+    (is_news && !records.iter().any(is_end))
+        .then(|| format!("the person debugs {} in VS Code; `debug_attach` joins", begun.name))
 }
 
 /// Who steers each program now, where that changed.
@@ -106,6 +115,8 @@ fn matters(event: &Event, reader: &str) -> bool {
         | Event::CallpointChanged { .. }
         | Event::FunctionRegistered { .. }
         | Event::ExternalLog { .. } => false,
+        // The person may want to be joined.
+        Event::EditorSession(it) => it.change == "started" || it.change == "ended",
         // What the reader counts on may be gone.
         Event::ExternalServer { status, .. } => matches!(*status, "disconnected" | "failed"),
     }

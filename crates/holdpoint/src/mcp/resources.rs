@@ -3,6 +3,7 @@
 //! A resource whose `uri` has a `{part}` is a template; the part is given to `read`.
 
 mod callpoints;
+mod recordings;
 mod status;
 mod timeline;
 
@@ -39,6 +40,7 @@ pub(crate) struct Resource {
 
 pub(crate) const RESOURCES: &[Resource] = &[
     status::STATUS,
+    recordings::RECORDINGS,
     timeline::TIMELINE,
     timeline::OF_KIND,
     callpoints::STATUS,

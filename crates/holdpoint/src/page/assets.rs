@@ -25,6 +25,7 @@ const ASSETS: &[Asset] = &[
             include_str!("assets/page.css"),
             include_str!("assets/calls.css"),
             include_str!("assets/timeline.css"),
+            include_str!("assets/recordings.css"),
             include_str!("assets/outside.css"),
         ),
     },

@@ -10,6 +10,7 @@ use std::{
 };
 
 use holdpoint_engine::{
+    backend::Slice,
     failure::Failure,
     ids::{Epoch, Seq, SessionId, TargetId, ThreadKey},
     inspect::{self, Locals, Source},
@@ -19,7 +20,10 @@ use holdpoint_engine::{
 };
 use maud::Markup;
 
-use super::{calls::CallAnswers, colours, setup::LastLook, timeline::DrawnTimelines};
+use super::{
+    calls::CallAnswers, colours, recordings::RecordingAnswers, setup::LastLook,
+    timeline::DrawnTimelines,
+};
 
 #[derive(Default)]
 pub(crate) struct Desk {
@@ -28,6 +32,8 @@ pub(crate) struct Desk {
     windows: Mutex<VecDeque<(WindowKey, Arc<SeenWindow>)>>,
     /// What the store said of calls and values.
     pub(super) calls: CallAnswers,
+    /// What recordings said.
+    pub(super) recordings: RecordingAnswers,
     /// Held while one is read on: whoever comes meanwhile finds it done.
     pub(super) timelines: tokio::sync::Mutex<DrawnTimelines>,
     pub(super) last_look: LastLook,
@@ -36,7 +42,11 @@ pub(crate) struct Desk {
 /// A frame of a stop, as it was looked at.
 pub(super) struct SeenStop {
     session: SessionId,
+    /// Another thread than the one that stopped.
+    pub(super) thread: Option<ThreadKey>,
     frame: usize,
+    /// How often something had been evaluated by then: it may have changed what was seen.
+    evaluations: u64,
     pub(super) shown: Arc<Shown>,
     pub(super) locals: Result<Locals, Failure>,
     /// The variables of the stop before it, where that was in the same function.
@@ -82,11 +92,16 @@ struct WindowKey {
 impl Desk {
     /// A frame of the stop that stands; while the program runs, what was last seen of it.
     pub(super) async fn stop(&self, session: &Arc<Session>, frame: usize) -> Option<Arc<SeenStop>> {
+        let evaluations = session.evaluations();
         let seen = |seq: Option<Seq>| {
             let stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut all =
-                stops.iter().rev().filter(|it| it.session == session.id && it.frame == frame);
-            all.find(|it| seq.is_none_or(|seq| it.shown.seq == seq)).cloned()
+            let mut all = stops
+                .iter()
+                .rev()
+                .filter(|it| it.session == session.id && it.frame == frame && it.thread.is_none());
+            let is_now =
+                |it: &SeenStop, seq: Seq| it.shown.seq == seq && it.evaluations == evaluations;
+            all.find(|it| seq.is_none_or(|seq| is_now(it, seq))).cloned()
         };
         let Ok((shown, backend)) = session.stopped() else { return seen(None) };
         if let Some(seen) = seen(Some(shown.seq)) {
@@ -107,13 +122,55 @@ impl Desk {
         };
         let from = before.as_ref().and_then(|_| stood(session, shown.seq));
         let threads = names(session).await;
-        let session = session.id;
-        let seen = Arc::new(SeenStop { session, frame, shown, locals, before, from, threads });
-        // What could not be read is asked for again.
+        let (session, thread) = (session.id, None);
+        let seen =
+            SeenStop { session, thread, frame, evaluations, shown, locals, before, from, threads };
+        Some(self.keep_stop(seen))
+    }
+
+    /// A frame of another thread, while the program stands.
+    pub(super) async fn thread(
+        &self,
+        session: &Arc<Session>,
+        thread: ThreadKey,
+        frame: usize,
+    ) -> Result<Arc<SeenStop>, Failure> {
+        let (stopped, _) = session.stopped()?;
+        let evaluations = session.evaluations();
+        let is_it = |it: &&Arc<SeenStop>| {
+            let of = (it.session, it.thread, it.frame, it.evaluations);
+            of == (session.id, Some(thread), frame, evaluations) && it.shown.seq == stopped.seq
+        };
+        let kept = |all: &VecDeque<Arc<SeenStop>>| all.iter().find(is_it).cloned();
+        if let Some(seen) = kept(&self.stops.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return Ok(seen);
+        }
+        let backend = session.backend(thread.target)?;
+        let slice = Slice { start: 0, count: limits::STACK_FRAMES };
+        let asked = tokio::time::timeout(limits::VALUES, backend.stack(thread.thread, slice));
+        let stack = asked.await.unwrap_or_else(|_| Err(late()))?;
+        let locals = match stack.frames.get(frame) {
+            Some(at) => {
+                let asked = inspect::locals(&backend, &at.id);
+                tokio::time::timeout(limits::VALUES, asked).await.unwrap_or_else(|_| Err(late()))
+            }
+            None => Ok(Locals::new()),
+        };
+        let shown = Arc::new(stopped.of_thread(thread, stack));
+        let threads = names(session).await;
+        let (session, thread, before, from) = (session.id, Some(thread), None, None);
+        let seen =
+            SeenStop { session, thread, frame, evaluations, shown, locals, before, from, threads };
+        Ok(self.keep_stop(seen))
+    }
+
+    /// What could not be read is asked for again.
+    fn keep_stop(&self, seen: SeenStop) -> Arc<SeenStop> {
+        let seen = Arc::new(seen);
         if seen.locals.is_ok() {
             keep(&self.stops, Arc::clone(&seen), limits::PAGE_STOPS);
         }
-        Some(seen)
+        seen
     }
 
     /// A file as a session runs it; none where it cannot be read as source.

@@ -42,7 +42,8 @@ pub(super) fn short(line: &str) -> String {
     line.replace(&*here.to_string_lossy(), "")
 }
 
-fn id(seq: Seq) -> String {
+/// Of an event's row.
+pub(super) fn id(seq: Seq) -> String {
     format!("e{seq}")
 }
 
@@ -65,6 +66,7 @@ pub(super) fn word(kind: EventKind) -> (&'static str, &'static str) {
         EventKind::Stopped => ("stopped", "hold"),
         EventKind::Resumed => ("resumed", "run"),
         EventKind::ControlChanged => ("control", ""),
+        EventKind::EditorSession => ("editor", ""),
         EventKind::Evaluated => ("evaluated", ""),
         EventKind::ReplChanged => ("REPL", ""),
         EventKind::SessionEnded => ("ended", ""),

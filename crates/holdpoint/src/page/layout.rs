@@ -75,6 +75,7 @@ fn keys() -> Markup {
         (&["F10", "F11", "Shift F11"], "Step over, in, out"),
         (&["b", "Shift b"], "Breakpoint, tracepoint on the line in focus"),
         (&["o"], "Take over, or hand back"),
+        (&[",", "."], "The pass before, the next pass of a recorded call"),
         (&["`"], "Console"),
         (&["Esc"], "Leave a field, close"),
         (&["?"], "This list"),

@@ -23,7 +23,7 @@ use tokio::{sync::watch, time::Instant};
 use super::{
     address::PageAddress,
     rail, router,
-    sheet::{self, Sheet},
+    sheet::{LivePart, LiveRow, Sheet},
 };
 use crate::app::App;
 
@@ -43,8 +43,9 @@ pub(super) async fn stream(State(app): State<App>, Query(asked): Query<LiveQuery
     let pairs = asked.has.split(' ').filter_map(|it| it.rsplit_once(':'));
     let has = pairs.map(|(id, mark)| (id.to_owned(), mark.to_owned())).collect();
     let head = app.engine.log.watch();
+    let recordings = app.engine.recordings.changes();
     let rows = HashMap::new();
-    let page = OpenPage { app, at, has, rows, head, told: None, settles: false };
+    let page = OpenPage { app, at, has, rows, head, recordings, told: None, settles: false };
     let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
     Sse::new(events(page)).keep_alive(keep_alive).into_response()
 }
@@ -55,9 +56,11 @@ struct OpenPage {
     at: PageAddress,
     /// By part: the mark of what the page shows.
     has: HashMap<String, String>,
-    /// By part of many rows: the rows that it has.
-    rows: HashMap<String, Vec<(String, String)>>,
+    /// By list: the marks of the rows that it has, by their ids.
+    rows: HashMap<String, HashMap<String, u64>>,
     head: watch::Receiver<Seq>,
+    /// What comes and goes without an event.
+    recordings: watch::Receiver<u64>,
     /// When it was last looked at.
     told: Option<Instant>,
     /// What was told may not have been all of it: who appends to the log shows it elsewhere in the next moment.
@@ -81,6 +84,7 @@ impl OpenPage {
                 return None;
             }
             let seq = *self.head.borrow_and_update();
+            self.recordings.mark_unchanged();
             let mut sheet = router::sheet(&self.app, &self.at).await;
             rail::markup(&self.app, &self.at, &mut sheet.parts);
             self.told = Some(Instant::now());
@@ -98,7 +102,13 @@ impl OpenPage {
         let shutdown = self.app.shutdown.clone();
         let news = async {
             while !self.settles {
-                match tokio::time::timeout(limits::KEEP_ALIVE_EVERY, self.head.changed()).await {
+                let changed = async {
+                    tokio::select! {
+                        it = self.head.changed() => it,
+                        it = self.recordings.changed() => it,
+                    }
+                };
+                match tokio::time::timeout(limits::KEEP_ALIVE_EVERY, changed).await {
                     // The log is the engine's: it lives as long as the server does.
                     Ok(_) => break,
                     // Somebody looks, so the server is needed.
@@ -117,20 +127,20 @@ impl OpenPage {
         for part in sheet.parts.all() {
             let is_known = self.has.get(&part.id) == Some(&part.mark);
             let before = self.rows.remove(&part.id);
-            if !part.rows.is_empty() {
-                self.rows.insert(part.id.clone(), marked(&part.rows));
+            if let Some(rows) = &part.rows {
+                let marks = rows.iter().map(|row| (row.id.clone(), row.mark));
+                self.rows.insert(part.id.clone(), marks.collect());
             }
             if is_known {
                 continue;
             }
             self.has.insert(part.id.clone(), part.mark.clone());
             let is_sent = is_same || rail::is_its(&part.id);
-            changed.push(
-                match before.as_deref().and_then(|before| differing(before, &part.rows)) {
-                    Some(rows) if is_sent => json!([part.id, part.mark, null, rows]),
-                    _ => json!([part.id, part.mark, is_sent.then_some(&part.html)]),
-                },
-            );
+            changed.push(match &part.rows {
+                Some(rows) if is_sent => told_rows(part, rows, &before.unwrap_or_default()),
+                Some(_) => json!([part.id, part.mark, null]),
+                None => json!([part.id, part.mark, is_sent.then_some(&part.html)]),
+            });
         }
         if !is_same {
             self.has.insert("shape".to_owned(), sheet.shape.to_owned());
@@ -141,14 +151,10 @@ impl OpenPage {
     }
 }
 
-/// Each row's id with a mark of its text.
-fn marked(rows: &[(String, String)]) -> Vec<(String, String)> {
-    rows.iter().map(|(id, html)| (id.clone(), sheet::mark(html))).collect()
-}
-
-/// The rows that became different, where they are the same rows.
-fn differing(before: &[(String, String)], now: &[(String, String)]) -> Option<Vec<Value>> {
-    let is_same = before.len() == now.len() && before.iter().zip(now).all(|(a, b)| a.0 == b.0);
-    let rows = before.iter().zip(now).filter(|((_, mark), (_, html))| *mark != sheet::mark(html));
-    is_same.then(|| rows.map(|(_, (id, html))| json!([id, html])).collect())
+/// A list: the ids of its rows in their order, and those rows that the page does not have as they are.
+fn told_rows(part: &LivePart, rows: &[LiveRow], before: &HashMap<String, u64>) -> Value {
+    let order: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+    let differing = rows.iter().filter(|row| before.get(&row.id) != Some(&row.mark));
+    let differing: Vec<Value> = differing.map(|row| json!([row.id, row.html])).collect();
+    json!([part.id, part.mark, null, order, differing])
 }

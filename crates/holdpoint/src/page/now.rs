@@ -86,7 +86,7 @@ async fn full(app: &App) -> Sheet {
             }
             section.panel.events aria-labelledby="ev-h" {
                 header { h2 #ev-h { "What happened" } }
-                ol.event-list #events data-tells { (parts.put("events", events(app))) }
+                ol.event-list #events data-tells { (parts.rows("events", events(app))) }
             }
         }
     };
@@ -177,9 +177,9 @@ fn running_table(running: &[Arc<Session>]) -> Markup {
     }
 }
 
-fn events(app: &App) -> Markup {
+fn events(app: &App) -> Vec<(String, Markup)> {
     let told = happened::newest(app, EVENTS, |it| {
         !matches!(it.event.kind(), EventKind::ThreadStarted | EventKind::ThreadEnded)
     });
-    html! { @for record in &told { (happened::row(record)) } }
+    told.iter().map(|record| (happened::id(record.seq), happened::row(record))).collect()
 }

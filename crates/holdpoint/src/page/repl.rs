@@ -1,7 +1,7 @@
 //! Expressions in paused calls: every transcript that is kept, and one of them. In a live one, whose call is still
 //! paused, more can be evaluated.
 
-mod talk;
+pub(super) mod talk;
 
 use holdpoint_engine::{
     failure::{Code, Failure},

@@ -95,8 +95,16 @@ pub(super) struct LivePart {
     /// Of its text: what a page has already is not sent again.
     pub(super) mark: String,
     pub(super) html: String,
-    /// Of a list: each row by its id, so that one row can be sent alone.
-    pub(super) rows: Vec<(String, String)>,
+    /// Of a list: its rows, so that those that became different are sent alone.
+    pub(super) rows: Option<Vec<LiveRow>>,
+}
+
+/// One row of a list, by the id of its element.
+pub(super) struct LiveRow {
+    pub(super) id: String,
+    pub(super) html: String,
+    /// Of its text.
+    pub(super) mark: u64,
 }
 
 impl LiveParts {
@@ -105,16 +113,17 @@ impl LiveParts {
         let id = id.into();
         debug_assert!(self.all.iter().all(|part| part.id != id), "`{id}` twice");
         let mark = mark(&inside.0);
-        self.all.push(LivePart { id, mark, html: inside.0.clone(), rows: Vec::new() });
+        self.all.push(LivePart { id, mark, html: inside.0.clone(), rows: None });
         inside
     }
 
-    /// The same for a long list whose rows change one by one: each with the id of its element.
+    /// The same for a list: each row with the id of its element, and nothing between them.
     pub(super) fn rows(&mut self, id: impl Into<String>, rows: Vec<(String, Markup)>) -> Markup {
         let whole: String = rows.iter().map(|(_, row)| row.0.as_str()).collect();
-        let rows = rows.into_iter().map(|(id, row)| (id, row.0)).collect();
-        let mark = mark(&whole);
-        self.all.push(LivePart { id: id.into(), mark, html: whole.clone(), rows });
+        let rows =
+            rows.into_iter().map(|(id, row)| LiveRow { id, mark: hash(&row.0), html: row.0 });
+        let (rows, mark) = (Some(rows.collect()), mark(&whole));
+        self.all.push(LivePart { id: id.into(), mark, html: String::new(), rows });
         PreEscaped(whole)
     }
 
@@ -134,8 +143,11 @@ impl LiveParts {
 
 /// The same text has the same mark, in every server of this version.
 pub(super) fn mark(html: &str) -> String {
-    let hash = foldhash::quality::FixedState::with_seed(7).hash_one(html);
-    format!("{hash:x}")
+    format!("{:x}", hash(html))
+}
+
+fn hash(html: &str) -> u64 {
+    foldhash::quality::FixedState::with_seed(7).hash_one(html)
 }
 
 impl Sheet {

@@ -1,4 +1,4 @@
-//! Questions to the store that may take long: asked once for all pages, and again only after several times as long as
+//! Questions that may take long, to the store or to a recording: asked once for all pages, and again only after several times as long as
 //! the answer took, so that pages that are open take a part of a core and not all of it, however much is kept.
 
 use std::{
@@ -38,12 +38,22 @@ impl<T> SlowAnswers<T> {
         version: u64,
         ask: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<(Arc<T>, bool), Failure> {
+        let failed = |it: StoreError| Failure::new(Code::StoreFailed, it.to_string());
+        self.answered(question, version, async { ask.await.map_err(failed) }).await
+    }
+
+    /// The same, asked of anybody.
+    pub(super) async fn answered(
+        &self,
+        question: String,
+        version: u64,
+        ask: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<(Arc<T>, bool), Failure> {
         if let Some(found) = self.kept(&question, version) {
             return Ok(found);
         }
         let at = Instant::now();
-        let asked = ask.await;
-        let answer = Arc::new(asked.map_err(|it| Failure::new(Code::StoreFailed, it.to_string()))?);
+        let answer = Arc::new(ask.await?);
         let one =
             SlowAnswer { question, version, at, took: at.elapsed(), answer: Arc::clone(&answer) };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

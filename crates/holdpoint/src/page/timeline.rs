@@ -41,7 +41,7 @@ impl PageView for TimelineView {
         let asked = AskedTimeline::read(&at);
         let (chart, notices) = {
             let mut drawn = app.desk.timelines.lock().await;
-            let drawn = drawn.of(&app.engine, asked.run).await?;
+            let drawn = drawn.of(&app.engine, asked.run, &asked.text).await?;
             (drawn.chart(&asked), notices(&at, drawn))
         };
         let listed = ListedEvents::read(&app, &asked, &chart).await?;
@@ -80,7 +80,7 @@ fn sheet(
                         th scope="col" .num.c-n { "Seq" } th scope="col" .c-t { "When" } th scope="col" .c-k { "Kind" }
                         th scope="col" .c-s { "Of" } th scope="col" { "What" } th scope="col" .c-by { "By" }
                     } }
-                    tbody #tl-events data-tells { (parts.put("tl-events", listed.rows())) }
+                    tbody #tl-events data-tells { (parts.rows("tl-events", listed.rows())) }
                 }
                 p.pager #tl-pager { (parts.put("tl-pager", listed.pager(at, asked, chart))) }
             }

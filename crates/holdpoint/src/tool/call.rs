@@ -61,6 +61,8 @@ pub(crate) struct Call {
     /// The session that was named, if any.
     pub(crate) session: Option<String>,
     pub(crate) cancel: CancellationToken,
+    /// When the boundary cuts it off.
+    pub(crate) until: tokio::time::Instant,
     turns: Arc<Semaphore>,
     progress: Option<(Peer<RoleServer>, ProgressToken)>,
     doing: Doing,
@@ -72,7 +74,14 @@ pub(crate) struct Call {
 
 /// What the tool is waiting for right now, in its own words.
 #[derive(Clone, Default)]
-struct Doing(Arc<Mutex<Option<String>>>);
+struct Doing(Arc<Mutex<Option<String>>>, Arc<Mutex<Option<tokio::time::Instant>>>);
+
+impl Doing {
+    /// When work that says itself what it does has last said anything.
+    fn last(&self) -> Option<tokio::time::Instant> {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 impl Call {
     pub(crate) fn new(caller: Caller, budget: Budget, session: Option<String>) -> Call {
@@ -85,6 +94,7 @@ impl Call {
             asked_budget: None,
             session,
             cancel: caller.cancel,
+            until: tokio::time::Instant::now() + limits::TOOL_TIMEOUT_MAX,
             turns: caller.turns,
             progress: caller.progress,
             doing: Doing::default(),
@@ -105,6 +115,7 @@ impl Call {
             asked_budget: None,
             session,
             cancel: CancellationToken::new(),
+            until: tokio::time::Instant::now() + limits::TOOL_TIMEOUT_MAX,
             turns: Arc::new(Semaphore::new(limits::TURNS)),
             progress: None,
             doing: Doing::default(),
@@ -163,10 +174,29 @@ impl Call {
         // Ends when the work drops its sender.
         tokio::spawn(async move {
             while let Some(line) = lines.recv().await {
+                *doing.1.lock().unwrap_or_else(PoisonError::into_inner) =
+                    Some(tokio::time::Instant::now());
                 *doing.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
             }
         });
         sender
+    }
+
+    /// Waits for the deadline, which work that gets on puts off; what it did last then.
+    pub(super) fn past(&self, deadline: Duration) -> impl Future<Output = Option<String>> + use<> {
+        let (doing, begun) = (self.doing.clone(), tokio::time::Instant::now());
+        async move {
+            loop {
+                let work = doing.last().map(|it| it + limits::WORK_SHOWS);
+                let last = begun + limits::TOOL_TIMEOUT_MAX;
+                let until = work.map_or(begun + deadline, |it| it.max(begun + deadline)).min(last);
+                if until <= tokio::time::Instant::now() {
+                    let what = doing.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                    return what.filter(|_| work.is_some());
+                }
+                tokio::time::sleep_until(until).await;
+            }
+        }
     }
 
     /// Signs of life until dropped, at most every [`limits::PROGRESS_EVERY`].
@@ -241,6 +271,13 @@ impl Common {
             Some(other) => return Err(wrong("session_id", "a string such as \"s1\"", &other)),
         };
         Ok(Common { timeout, own_timeout, budget, asked_budget, session })
+    }
+
+    /// A tool that waits by itself is told the server's time, where the call says none.
+    pub(crate) fn told(&self, entry: &Entry, server: Option<Duration>) -> Option<(String, Value)> {
+        let is_due = self.own_timeout && self.timeout.is_none() && server.is_some();
+        let seconds = self.promised(entry, server).as_secs_f64();
+        is_due.then(|| ("timeout_s".to_owned(), json!(seconds)))
     }
 
     /// When the boundary cuts the tool off.

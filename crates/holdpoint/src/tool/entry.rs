@@ -47,8 +47,21 @@ pub(super) enum Made {
     /// A type of ours: the schema has its names, the type checks their values.
     Type { schema: fn() -> JsonObject, run: fn(Call, JsonObject) -> RunFuture },
     /// As it describes itself; its schema checks everything.
-    Described { tool: Arc<McpTool>, run: RunTool },
+    Described { tool: Arc<McpTool>, unlisted: Option<Arc<Unlisted>>, run: RunTool },
 }
+
+/// Of a tool that a file of ours describes: what clients are not shown.
+pub(crate) struct Unlisted {
+    /// The whole schema, of which the listed one has what every client takes.
+    pub(crate) schema: JsonObject,
+    pub(crate) effect: Effect,
+    /// What others call it; a call by that name is one of it.
+    pub(crate) alias: Option<String>,
+    /// A failure with the next step that the file has for it.
+    pub(crate) advise: Advise,
+}
+
+pub(crate) type Advise = Arc<dyn Fn(Failure) -> Failure + Send + Sync>;
 
 pub(crate) type RunTool = Arc<dyn Fn(Call, JsonObject) -> RunFuture + Send + Sync>;
 
@@ -63,6 +76,7 @@ pub(crate) struct Described {
     pub(crate) origin: String,
     /// The deadline when the call does not say.
     pub(crate) timeout: Duration,
+    pub(crate) unlisted: Option<Unlisted>,
     pub(crate) run: RunTool,
 }
 
@@ -99,13 +113,14 @@ fn run<T: Tool>(call: Call, arguments: JsonObject) -> RunFuture {
 
 impl From<Described> for Entry {
     fn from(described: Described) -> Entry {
-        let Described { tool, family, toolsets, origin, timeout, run } = described;
+        let Described { tool, family, toolsets, origin, timeout, unlisted, run } = described;
         let reads = tool.annotations.as_ref().and_then(|it| it.read_only_hint);
+        let guessed = if reads == Some(true) { Effect::Reads } else { Effect::Runs };
         Entry {
             name: tool.name.clone(),
             about: tool.description.clone().unwrap_or_default(),
             title: tool.title.clone().unwrap_or_default().into(),
-            effect: if reads == Some(true) { Effect::Reads } else { Effect::Runs },
+            effect: unlisted.as_ref().map_or(guessed, |it| it.effect),
             form: family.form,
             family: Cow::Owned(family),
             nulls: &[],
@@ -117,7 +132,7 @@ impl From<Described> for Entry {
             takes_turns: true,
             toolsets,
             origin: origin.into(),
-            made: Made::Described { tool: Arc::new(tool), run },
+            made: Made::Described { tool: Arc::new(tool), unlisted: unlisted.map(Arc::new), run },
         }
     }
 }
@@ -165,6 +180,31 @@ impl Entry {
         matches!(self.made, Made::Described { .. })
     }
 
+    fn unlisted(&self) -> Option<&Unlisted> {
+        match &self.made {
+            Made::Described { unlisted, .. } => unlisted.as_deref(),
+            Made::Type { .. } => None,
+        }
+    }
+
+    /// Whether a file of ours describes it, so that its words are ours to change.
+    pub(crate) fn is_by_file(&self) -> bool {
+        self.unlisted().is_some()
+    }
+
+    /// What others call it.
+    pub(crate) fn alias(&self) -> Option<&str> {
+        self.unlisted()?.alias.as_deref()
+    }
+
+    /// The failure with what the tool itself has to say about it.
+    pub(super) fn advised(&self, failure: Failure) -> Failure {
+        match self.unlisted() {
+            Some(unlisted) => (unlisted.advise)(failure),
+            None => failure,
+        }
+    }
+
     /// The same, in this set as well.
     pub(crate) fn also_in(mut self, toolset: &str) -> Entry {
         self.toolsets.push(toolset.to_owned());
@@ -175,6 +215,7 @@ impl Entry {
     pub(crate) fn schema(&self, size: Size) -> JsonObject {
         let mut schema = match &self.made {
             Made::Type { schema, .. } => schema(),
+            Made::Described { unlisted: Some(unlisted), .. } => return unlisted.schema.clone(),
             Made::Described { tool, .. } => return tool.input_schema.as_ref().clone(),
         };
         if size == Size::Slim

@@ -65,6 +65,11 @@ pub(super) fn published(schema: &JsonObject, size: Size) -> JsonObject {
     listed
 }
 
+/// The same for a tool that a file describes.
+pub(crate) fn published_whole(schema: &JsonObject) -> JsonObject {
+    published(schema, Size::Whole)
+}
+
 fn nested(schema: &Value, size: Size) -> Value {
     let empty = JsonObject::new();
     Value::Object(published(schema.as_object().unwrap_or(&empty), size))

@@ -19,7 +19,6 @@ macro_rules! params {
                 pub(crate) command: Option<String>,
                 /// `tests/a.py::test_x`
                 pub(crate) test: Option<String>,
-                #[schemars(extend("enum" = holdpoint_engine::adapter::languages()))]
                 pub(crate) language: Option<String>,
                 #[serde(default)]
                 pub(crate) args: Vec<String>,

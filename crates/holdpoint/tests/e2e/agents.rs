@@ -53,6 +53,7 @@ fn calls(file: &str, pause: &str, cid: &str) -> Vec<(&'static str, Value)> {
         ("debug_breakpoint", at(8)),
         ("debug_continue", json!({})),
         ("debug_step", json!({ "action": "next" })),
+        ("debug_until", json!({ "expression": "total" })),
         ("debug_evaluate", json!({ "expression": "orders" })),
         ("debug_stack", json!({})),
         ("debug_variables", json!({ "frame": 1 })),
@@ -96,9 +97,19 @@ fn calls(file: &str, pause: &str, cid: &str) -> Vec<(&'static str, Value)> {
         ("debug_restart", json!({})),
         ("debug_attach", json!({ "pid": 1 })),
         ("debug_probe", json!({ "program": file, "file": file, "line": 7 })),
+        (
+            "debug_experiment",
+            json!({ "timeout_s": 2, "experiments": [{ "at": format!("{file}:7"), "expect": "n == 0" }] }),
+        ),
         ("debug_stop", json!({})),
         ("timeline_note", json!({ "text": "a\nnote" })),
         ("timeline_query", json!({ "since": 0 })),
+        ("record_run", json!({ "focus": ["work"] })),
+        ("record_calls", json!({})),
+        ("record_frame", json!({ "call": "#1" })),
+        ("record_history", json!({ "name": "total" })),
+        ("record_diff", json!({ "a": "r1", "b": "r1" })),
+        ("debug_start", json!({ "launch": "app" })),
     ]
 }
 
@@ -109,6 +120,7 @@ const REFUSED: &[&str] = &[
     "breakpoint_set_replacement",
     "breakpoint_repl_eval",
     "debug_attach",
+    "debug_start",
 ];
 
 /// A server with a client of that name, whose tools are all called once: name, arguments, result.
@@ -117,6 +129,8 @@ fn walk(client: &str) -> Vec<(&'static str, Value)> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().canonicalize().unwrap().join("orders.py");
     std::fs::write(&file, PROGRAM).unwrap();
+    let ends = file.with_file_name("ends.py");
+    std::fs::write(&ends, PROGRAM.split_once("class").unwrap().0.to_owned() + "work(3)\n").unwrap();
     let (pause, cid) = paused(&mut debug);
     let listed = debug.rpc.request("tools/list", json!({}))["result"]["tools"].clone();
     let calls = calls(file.to_str().unwrap(), &pause, &cid);
@@ -126,8 +140,12 @@ fn walk(client: &str) -> Vec<(&'static str, Value)> {
     }
     let mut results = Vec::new();
     for (tool, mut arguments) in calls {
-        if ["debug_launch", "debug_probe"].contains(&tool) {
-            arguments = debug.with_program(&file, arguments);
+        match tool {
+            "debug_launch" | "debug_probe" | "debug_experiment" => {
+                arguments = debug.with_program(&file, arguments)
+            }
+            "record_run" => arguments = debug.with_program(&ends, arguments),
+            _ => {}
         }
         let result = debug.rpc.call(tool, arguments);
         assert_eq!(result["isError"] == true, REFUSED.contains(&tool), "{tool}: {result}");

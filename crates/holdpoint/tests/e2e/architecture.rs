@@ -21,8 +21,9 @@ fn sources() -> Vec<(String, String)> {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            let is_product = !["tests", "tests.rs", "testkit", "conformance", "conformance.rs"]
-                .contains(&name.as_str());
+            let others =
+                ["tests", "tests.rs", "testkit", "conformance", "conformance.rs", "build.rs"];
+            let is_product = !others.contains(&name.as_str());
             if path.is_dir() && is_product {
                 folders.push(path);
             } else if is_product && path.extension().is_some_and(|it| it == "rs") {
@@ -68,12 +69,18 @@ fn none(what: &str, is_wrong: impl Fn(&str, &str) -> bool) {
 /// The table of crates: what each must not know, as dependencies.
 const MUST_NOT: &[(&str, &[&str])] = &[
     ("loopback", &["holdpoint-", "rmcp", "axum", "hyper", "rusqlite"]),
+    ("bridge", &["holdpoint-", "rmcp", "axum", "hyper", "rusqlite", "schemars"]),
     ("dap", &["holdpoint-engine", "holdpoint-store", "holdpoint-cdp", "rmcp", "axum", "rusqlite"]),
     ("cdp", &["holdpoint-engine", "holdpoint-store", "holdpoint-dap", "rmcp", "axum", "rusqlite"]),
+    ("jdwp", &["holdpoint-", "rmcp", "axum", "hyper", "rusqlite", "serde"]),
+    ("sdb", &["holdpoint-", "rmcp", "axum", "hyper", "rusqlite"]),
     ("pickle", &["holdpoint-", "tokio", "rmcp", "axum", "rusqlite"]),
+    ("metadata", &["holdpoint-", "tokio", "serde", "serde_json", "rmcp", "axum", "rusqlite"]),
+    ("recording", &["holdpoint-", "tokio", "rmcp", "axum", "rusqlite"]),
     ("store", &["holdpoint-engine", "holdpoint-dap", "holdpoint-cdp", "rmcp", "axum", "hyper"]),
     ("engine", &["rmcp", "axum", "hyper", "utoipa", "schemars", "clap", "rusqlite"]),
     ("testkit", &["holdpoint-engine", "rmcp", "axum"]),
+    ("instrument", &["holdpoint-", "tokio", "rmcp", "axum", "rusqlite"]),
 ];
 
 #[test]
@@ -206,9 +213,16 @@ fn is_own_name(place: &str, name: &str) -> bool {
 
 /// The words of a debuggers' protocol are the protocol's.
 fn is_protocol(place: &str) -> bool {
-    ["dap/src/types", "cdp/src/types", "dap/src/event.rs", "dap/src/request.rs"]
-        .iter()
-        .any(|it| place.starts_with(&format!("crates/{it}")))
+    [
+        "dap/src/types",
+        "cdp/src/types",
+        "jdwp/src/types",
+        "sdb/src/event.rs",
+        "dap/src/event.rs",
+        "dap/src/request.rs",
+    ]
+    .iter()
+    .any(|it| place.starts_with(&format!("crates/{it}")))
 }
 
 /// One word, one thing: a name that more than one file can say is defined in one place.

@@ -59,7 +59,7 @@ impl Kept {
             if let Some((head, body)) = text.split_once("\r\n\r\n") {
                 assert!(head.starts_with("HTTP/1.1 200"), "{head}");
                 let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-                if body.len() >= length.unwrap().parse().unwrap() {
+                if body.len() >= length.unwrap().parse::<usize>().unwrap() {
                     return serde_json::from_str(body).unwrap();
                 }
             }

@@ -48,7 +48,7 @@ fn tools_lists_what_the_server_offers() {
     assert!(
         stderr.contains("no toolset `nothing`")
             && stderr.contains(
-                "hint: toolsets: breakpoint, debug, server, timeline, tracepoint, all, slim"
+                "hint: toolsets: breakpoint, debug, record, server, timeline, tracepoint, all, slim"
             )
     );
 }
@@ -92,6 +92,11 @@ fn the_demo_plays_to_its_end_and_leaves_nothing() {
         "→ server_status {}",
         "⚡ notifications/timeline/note",
         "hint: did you mean `kinds`?",
+        "One recording, three questions",
+        "AssertionError 1650 expected, not 1050",
+        "price(name='Pad') → None",
+        "swallowed KeyError",
+        "480 → 930",
         "A bug in a Python program",
         "(tuple) (1998.9999999999998, 1998, 1999)",
         "Debug session s1 ended.",

@@ -104,6 +104,8 @@ fn every_option_can_be_set_in_every_layer() {
         ("toolset", "[\"agent\", \"app\"]", "agent,app"),
         ("structured", "\"never\"", "never"),
         ("tool_timeout", "7", "7"),
+        ("timeout", "7000", "7000"),
+        ("workspace", "\"/tmp\"", "/tmp"),
         ("allow_origin", "[\"https://a.example\"]", "https://a.example"),
         ("allow_user", "[\"www-data\"]", "www-data"),
         ("share_with_users", "true", "true"),

@@ -171,18 +171,17 @@ fn exposed_tools_are_ours_and_held_like_any_other() {
     let wrong = rpc.call("fs_echo", json!({}));
     assert!(wrong.to_string().contains("missing parameter `text`"), "{wrong}");
     let point = json!({ "function_name": "fs/echo", "behavior": "stop", "after": "go" });
-    assert_eq!(json_of(&rpc.call("breakpoint_add", point))["status"], "ok");
+    let by = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
+    assert_eq!(json_of(&rpc.call("more_tools", by("breakpoint_add", point)))["status"], "ok");
     let id = rpc.ask("tools/call", json!({ "name": "fs_echo", "arguments": { "text": "held" } }));
     let pause = until("the pause", || {
-        let args = json!({ "name": "breakpoint_list_paused", "arguments": {} });
-        json_of(&rpc.call("more_tools", args))["paused"][0]["id"].as_str().map(str::to_owned)
+        let paused = json_of(&rpc.call("more_tools", by("breakpoint_list_paused", json!({}))));
+        paused["paused"][0]["id"].as_str().map(str::to_owned)
     });
-    rpc.call(
-        "breakpoint_continue",
-        json!({ "pause_id": pause, "modified_kwargs": { "text": "changed" } }),
-    );
+    let changed = json!({ "pause_id": pause, "modified_kwargs": { "text": "changed" } });
+    rpc.call("more_tools", by("breakpoint_continue", changed));
     assert_eq!(rpc.answer(id)["result"]["content"][0]["text"], "changed");
-    let records =
-        json_of(&rpc.call("breakpoint_get_call_records", json!({ "function_name": "fs/echo" })));
+    let asked = by("breakpoint_get_call_records", json!({ "function_name": "fs/echo" }));
+    let records = json_of(&rpc.call("more_tools", asked));
     assert_eq!(records["total_count"], 2, "{records}");
 }

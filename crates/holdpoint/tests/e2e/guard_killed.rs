@@ -2,6 +2,7 @@
 
 use holdpoint_testkit::{
     debug::{Debug, fixture, program, python},
+    node::{self, Folder},
     until,
 };
 use serde_json::json;
@@ -98,4 +99,31 @@ fn another_program_lives_on() {
         debug.ok("debug_status", json!({})).text.contains("ended with its guard").then_some(())
     });
     debug.ok("debug_step", json!({ "session_id": "s2" })).stands("step", 2);
+}
+
+/// What the program left behind reports faster than anybody reads.
+#[test]
+fn a_child_that_floods_us_ends_with_the_guard() {
+    let mut debug = node::start(BIN);
+    let folder = Folder::default();
+    let text = "const { fork } = require('child_process');\n\
+                let n = 0;\n\
+                const tick = () => {\n\
+                  for (let i = 0; i < 20; i++) {\n\
+                    n += 1;\n\
+                  }\n\
+                  setTimeout(tick, 1);\n\
+                };\n\
+                if (!process.argv[2]) for (let i = 0; i < 3; i++) fork(__filename, ['child']);\n\
+                tick();\n";
+    let file = folder.write("flood.js", text);
+    debug.launch(&file, json!({}));
+    debug.ok(
+        "tracepoint_set",
+        json!({ "file": file, "line": 5, "log_message": "{n} {'x'.repeat(300)}" }),
+    );
+    debug.ok("debug_continue", json!({ "timeout_s": 2 }));
+    kill_guard(&debug);
+    until("the child's end", || debug.children().is_empty().then_some(()));
+    debug.ok("debug_wait", json!({})).has(&["The guard was killed"]);
 }

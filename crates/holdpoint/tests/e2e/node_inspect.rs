@@ -399,7 +399,7 @@ async fn are_refused(backend: &Backend, (frame, handle): &(FrameId, Handle)) {
     earlier(backend.children(handle, some).await.err());
     earlier(backend.scopes(frame).await.err());
     earlier(backend.evaluate(Some(frame), "box", Duration::from_secs(5)).await.err());
-    earlier(backend.assign(handle, "a", "1").await.err());
+    earlier(backend.assign(frame, handle, "a", "1").await.err());
 }
 
 /// Tools name frames and values by the stop that they show; below them handles do, on Node as on Python.

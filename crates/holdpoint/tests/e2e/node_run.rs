@@ -285,6 +285,46 @@ fn an_endless_program_is_paused_where_it_is() {
     debug.nothing_is_left();
 }
 
+/// V8 would keep the second one, and stop the program again when it is told to go on.
+#[test]
+fn two_pauses_at_once_are_one() {
+    let mut debug = start();
+    debug.launch(&fixture("endless.js"), json!({ "stop_on_entry": false, "timeout_s": 0.1 }));
+    debug.wrote("spinning");
+    for _ in 0..10 {
+        let both = [debug.ask("debug_pause", json!({})), debug.ask("debug_pause", json!({}))];
+        for id in both {
+            debug.answer(id).has(&["Stopped (pause)"]);
+        }
+        let running = debug.ok("debug_continue", json!({ "timeout_s": 0.1 }));
+        assert_eq!(running.data["state"], "running", "{}", running.text);
+    }
+}
+
+/// A breakpoint that was hit first answers it; V8 acts on it nevertheless.
+#[test]
+fn a_pause_that_a_breakpoint_came_before_stops_nothing_more() {
+    let folder = Folder::default();
+    let text =
+        "let n = 0;\nfunction turn() {\n  n += 1;\n}\nsetInterval(turn, 1);\nconsole.log('on');\n";
+    let file = folder.write("turns.js", text);
+    let mut debug = start();
+    debug.launch(&file, json!({ "stop_on_entry": false, "timeout_s": 0.1 }));
+    debug.wrote("on");
+    for _ in 0..10 {
+        let set = debug.ask("breakpoint_set", json!({ "file": file, "line": 3 }));
+        let pause = debug.ask("debug_pause", json!({}));
+        debug.answer(set);
+        debug.answer(pause);
+        debug.ok("debug_wait", json!({})).has(&["Stopped"]);
+        debug.ok("breakpoint_remove", json!({ "file": file, "line": 3 }));
+        let running = debug.ok("debug_continue", json!({ "timeout_s": 0.1 }));
+        assert_eq!(running.data["state"], "running", "{}", running.text);
+        debug.ok("debug_pause", json!({})).has(&["Stopped (pause)"]);
+        debug.ok("debug_continue", json!({ "timeout_s": 0.01 }));
+    }
+}
+
 #[test]
 fn an_endless_loop_in_a_library_is_paused_too() {
     let folder = Folder::default();

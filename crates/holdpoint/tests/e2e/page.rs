@@ -6,6 +6,8 @@ mod calls;
 mod entrance;
 mod every_view;
 mod external;
+mod javascript;
+mod recordings;
 mod repl;
 mod restart;
 mod sessions;
@@ -18,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use holdpoint_testkit::{
     browser::Browser,
+    calls::{Shop, Wire},
     debug::{self, Debug, line},
     http::get,
     process::run,
@@ -119,8 +122,21 @@ fn with_everything() -> Debug {
     debug
 }
 
+/// An app that has called, and one of whose calls waits: it is named by its pause.
+fn waiting_shop(debug: &mut Debug) -> (Shop, String) {
+    let wire = Wire::new(debug.rpc.process.port());
+    wire.ok("/api/behavior", json!({ "behavior": "go" }));
+    let mut shop = Shop::start(wire.port);
+    assert_eq!(shop.run("add(2, 3)"), "= 5");
+    assert_eq!(shop.run("fail('no pens')"), "raised ValueError no pens");
+    wire.ok("/api/breakpoints/multiply/behavior", json!({ "behavior": "stop" }));
+    shop.begin("multiply(6, 7)");
+    let pause = wire.paused()["id"].as_str().unwrap().to_owned();
+    (shop, pause)
+}
+
 /// What a program that has the cookie sends, as the page's forms do.
-fn cookie(debug: &mut Debug) -> (u16, String) {
+pub(crate) fn cookie(debug: &mut Debug) -> (u16, String) {
     let port = debug.rpc.process.port();
     let (_, url, _) = run(BIN, &["open", "--print"], debug.home());
     let way = url.trim().split_once(&port.to_string()).unwrap().1.to_owned();

@@ -97,6 +97,13 @@ fn a_variable_gets_another_value_and_the_program_sees_it() {
     let set = json!({ "name": "value", "value": "40 + 2" });
     debug.ok("debug_set_variable", set).has(&["value: int = 42"]);
     assert_eq!(debug.eval("value"), "(int) 42");
+    for (value, why) in
+        [("1 / 0", "ZeroDivisionError"), ("nobody", "NameError"), ("1 +", "SyntaxError")]
+    {
+        let wrong = debug.fails("debug_set_variable", json!({ "name": "value", "value": value }));
+        wrong.has(&["E_EVALUATE_FAILED", why]);
+    }
+    assert_eq!(debug.eval("value"), "(int) 42");
     let unknown = debug.fails("debug_set_variable", json!({ "name": "amount", "value": "1" }));
     unknown.has(&["[E_NOT_FOUND]", "no local variable `amount`", "value"]);
 }

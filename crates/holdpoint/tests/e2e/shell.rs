@@ -326,3 +326,33 @@ fn the_list_of_tools_begins_with_how_to_call_one() {
         assert!(first.contains(part), "{part}: {first}");
     }
 }
+
+/// What each parameter means is to be had without MCP, and what another list names is known.
+#[test]
+fn a_tool_says_what_it_takes() {
+    let shell = Shell::new();
+    let folder = shell.project();
+    let said = |args: &[&str]| {
+        let out = shell.command(&folder, args).output().unwrap();
+        (out.status.code(), String::from_utf8_lossy(&out.stdout).into_owned())
+    };
+    for args in [&["tools", "record_calls"][..], &["tool", "record_calls", "--help"]] {
+        let (code, text) = said(args);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.starts_with("record_calls: Which calls"), "{text}");
+        assert!(text.contains("first|last|slowest|ended"), "{text}");
+        assert!(text.contains("`cart.py:total`, `cart.py`"), "{text}");
+    }
+    let (code, text) = said(&["tool", "--help"]);
+    assert!(code == Some(0) && text.contains("holdpoint tool") && text.contains("--url"), "{text}");
+    assert_eq!(said(&["tools", "recrod_calls"]).0, Some(2));
+    let (code, text) = said(&["tool", "more_tools"]);
+    assert_eq!(
+        (code, text.as_str()),
+        (Some(0), "every tool is in the list here; call it by its own name\n")
+    );
+    let (code, text) = said(&["tool", "more_tools", r#"{"name": "server_status"}"#]);
+    assert_eq!(code, Some(0), "{text}");
+    let (_, text) = said(&["tool", "timeline_query"]);
+    assert!(!text.contains("client_"), "{text}");
+}

@@ -12,6 +12,7 @@ mod attacks;
 mod client;
 mod counts;
 mod kills;
+mod lang;
 mod looks;
 mod model;
 mod programs;
@@ -21,16 +22,20 @@ mod server;
 mod sockets;
 mod store;
 mod traced;
+mod until;
 mod walk;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::PathBuf,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::{
+        LazyLock, OnceLock,
+        atomic::{AtomicU64, Ordering::Relaxed},
+    },
     time::{Duration, Instant},
 };
 
-use holdpoint_testkit::debug::python;
+use holdpoint_testkit::debug::{monitoring_pythons, python};
 
 use self::{
     counts::{Counts, Failed, Wrong},
@@ -91,6 +96,14 @@ fn one(seed: u64, counts: &Counts) {
 }
 
 fn walk(round: &Round<'_>) -> Result<(), Failed> {
+    if let Some((language, _)) = lang::programs()[0].language {
+        return match round.pick(100) {
+            0..20 if language.attaches() => attached::attached(round),
+            20..35 => traced::traced(round),
+            35..45 => traced::probed(round),
+            _ => walk::launched(round),
+        };
+    }
     match round.pick(100) {
         0..60 => walk::launched(round),
         60..72 => attached::attached(round),
@@ -100,9 +113,20 @@ fn walk(round: &Round<'_>) -> Result<(), Failed> {
     }
 }
 
-/// The interpreter of all Python programs.
+/// The interpreter of programs that run before any server.
 fn python_path() -> &'static str {
     &python(BIN, FOLDER).path
+}
+
+/// The interpreters of all others: the usual one, and the newest with `sys.monitoring`, where tracepoints and steps
+/// take another way.
+fn pythons() -> &'static [&'static str] {
+    static PYTHONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        static NEWEST: OnceLock<Option<String>> = OnceLock::new();
+        let newest = NEWEST.get_or_init(|| monitoring_pythons().pop()).as_deref();
+        std::iter::once(python_path()).chain(newest).collect()
+    });
+    &PYTHONS
 }
 
 /// The folder from which Python imports the debugger that Holdpoint provides.

@@ -99,6 +99,33 @@ fn hits_are_read_one_line_each_and_the_last_line_says_that_these_are_all() {
 }
 
 #[test]
+fn two_programs_are_not_added_up_and_removed_points_are_gone() {
+    for (_folder, file) in loops() {
+        let mut debug = start();
+        trace(&mut debug, &file, "loop", "i is {i}");
+        trace(&mut debug, &file, "end", "total {total}");
+        run(&mut debug, &file, json!({ "args": ["3"] })).ended(json!({ "code": 0 }));
+        debug.ok("breakpoint_remove", json!({ "id": 2 }));
+        run(&mut debug, &file, json!({ "args": ["2"] })).ended(json!({ "code": 0 }));
+        let said = debug.ok("tracepoint_read", json!({}));
+        said.has(&[
+            "· 2 hits\nhit 1: i is 0\nhit 2: i is 1\n2 hits, all shown; s2 ended",
+            "; before: s1 3 hits (`since` 0 shows them)",
+            "; 1 hit of removed tracepoints: `timeline_query` has them",
+        ]);
+        assert_eq!(said.data["total"], 2);
+        let said = debug.ok("tracepoint_read", json!({ "since": 0 }));
+        said.has(&[
+            "· s1 3 hits, s2 2 hits\ns1 hit 1: i is 0",
+            "s2 hit 2: i is 1",
+            "s1 ended, s2 ended",
+        ]);
+        let said = debug.ok("tracepoint_read", json!({ "aggregate": true }));
+        said.has(&["5 hits of s1, s2 together"]);
+    }
+}
+
+#[test]
 fn of_many_hits_the_newest_are_shown_with_the_calls_that_show_the_rest() {
     for (_folder, file) in loops() {
         let mut debug = start();
@@ -156,7 +183,8 @@ fn the_end_says_how_often_each_tracepoint_was_passed() {
         run(&mut debug, &file, json!({ "args": ["4"] })).stands("breakpoint", at);
         let said = debug.ok("tracepoint_read", json!({ "budget_tokens": 2_000 }));
         said.has(&[
-            "25 hits, all shown; s1 ended, s2 stands",
+            "4 hits, all shown; s2 stands",
+            "before: s1 21 hits",
             "; later ones: `tracepoint_read {\"since\": ",
         ]);
         debug.go().ended(json!({ "code": 0 })).has(&[": 4 hits"]);

@@ -81,6 +81,35 @@ fn an_environment_in_the_project_is_found_and_named() {
     project.debug.ok("debug_launch", arguments).has(&["(python 3.", ", as given)"]);
 }
 
+/// A path is meant as whoever calls sees it; the program's folder comes second.
+#[test]
+fn a_relative_interpreter_is_looked_for_and_its_places_are_named() {
+    let mut project = Project::new();
+    project.environment("src/own");
+    let program = project.root.join("src/main.py");
+    let arguments = json!({ "program": program, "interpreter": "own/bin/python" });
+    project.debug.ok("debug_launch", arguments).has(&[", as given)"]);
+    let arguments = json!({ "program": program, "interpreter": "gone/bin/python" });
+    let said = project.debug.fails("debug_launch", arguments);
+    let place = project.root.join("src/gone/bin/python");
+    said.has(&["[E_LAUNCH_FAILED] no interpreter at `/", &format!("`{}`", place.display())]);
+}
+
+#[test]
+fn points_that_were_set_earlier_are_named_at_the_next_launch() {
+    let mut project = Project::new();
+    let program = project.root.join("src/main.py");
+    let point = json!({ "file": program, "line": 1 });
+    project.debug.ok("breakpoint_set", point);
+    let launch = json!({ "program": program, "stop_on_entry": false });
+    let said = project.debug.ok("debug_launch", launch.clone());
+    assert!(!said.text.contains("set earlier"), "{}", said.text);
+    project.debug.ok("debug_stop", json!({}));
+    project.debug.ok("debug_wait", json!({})).has(&["Program was stopped on request · s1"]);
+    let said = project.debug.ok("debug_launch", launch);
+    said.has(&["1 point set earlier is active: breakpoint_list"]);
+}
+
 #[test]
 fn environments_that_tools_keep_elsewhere_are_found() {
     let mut project = Project::new();

@@ -7,6 +7,7 @@
 const NEAR: usize = 12;
 
 /// One line of a question's `expect` or `forbid`.
+#[derive(Clone)]
 pub(super) struct Pattern(String);
 
 impl Pattern {

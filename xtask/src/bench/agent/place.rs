@@ -17,6 +17,9 @@ use crate::process::{Show, run};
 
 const GIT_LIMIT: Duration = Duration::from_secs(60);
 
+/// The environment of Python packages that are recorded: lines want a newer Python than debugging does.
+pub(super) const RECORDED: &str = "packages-python-recorded";
+
 pub(super) struct Place {
     _folder: Home,
     pub(super) root: PathBuf,
@@ -32,7 +35,11 @@ impl Place {
             Package::Python(name) => {
                 let root = base.join(name.split('-').next().unwrap_or(name));
                 copy_tree(&packages.join("packages-python-sources").join(name), &root)?;
-                symlink(packages.join("packages-python"), root.join(".venv"))?;
+                let environment = match question.is_recorded() {
+                    true => RECORDED,
+                    false => "packages-python",
+                };
+                symlink(packages.join(environment), root.join(".venv"))?;
                 root
             }
             Package::Node(name) => {

@@ -1,13 +1,12 @@
 //! What the two sides took, as a table, and which goals that meets.
 
-use super::{Asked, Side, Way};
+use super::{Asked, AskedKind, Side, Way};
 
 /// As the tools' sizes are counted.
 const CHARS_PER_TOKEN: f64 = 3.6;
 
 pub(super) fn tokens(chars: usize) -> f64 {
-    // Exact for any length that occurs.
-    f64::from(u32::try_from(chars).unwrap_or(u32::MAX)) / CHARS_PER_TOKEN
+    count(chars) / CHARS_PER_TOKEN
 }
 
 /// One line for each question, then the medians and the totals.
@@ -34,7 +33,8 @@ pub(super) fn table(asked: &[Asked]) -> String {
     }
     text += "\n";
     for (name, of) in MEASURES {
-        let [ours, shell] = Side::BOTH.map(|side| values(asked, side, *of));
+        let all: Vec<&Asked> = asked.iter().collect();
+        let [ours, shell] = Side::BOTH.map(|side| values_of(&all, side, *of));
         text += &format!(
             "{name:8} median {:>7} ours {:>7} shell   total {:>8} ours {:>8} shell\n",
             shown(median(&ours)),
@@ -48,10 +48,11 @@ pub(super) fn table(asked: &[Asked]) -> String {
 
 type Measure = (&'static str, fn(&Way) -> f64);
 
-const MEASURES: &[Measure] = &[
-    ("calls", |way| f64::from(u32::try_from(way.calls()).unwrap_or(u32::MAX))),
-    ("tokens", Way::tokens),
-];
+const MEASURES: &[Measure] = &[("calls", |way| count(way.calls())), ("tokens", Way::tokens)];
+
+/// What a question to a recording may cost, and a hunt in calls.
+const TOKENS: f64 = 600.0;
+const HUNT_CALLS: usize = 4;
 
 /// The goals, each with whether it is met.
 pub(super) fn goals(asked: &[Asked]) -> Vec<(String, bool)> {
@@ -65,22 +66,84 @@ pub(super) fn goals(asked: &[Asked]) -> Vec<(String, bool)> {
         (format!("no lies of ours ({lies})"), lies == 0),
         (format!("the shell's way finds it too {}", listed(&broken)), broken.is_empty()),
     ];
-    for (name, of) in MEASURES {
-        let [ours, shell] = Side::BOTH.map(|side| median(&values(asked, side, *of)));
-        goals.push((
-            format!("median {name} {} ≤ the shell's {}", shown(ours), shown(shell)),
-            ours <= shell,
-        ));
+    for (kind, name) in [
+        (AskedKind::Run, "a run"),
+        (AskedKind::Recorded, "a recording"),
+        (AskedKind::Hunt, "a failing test"),
+    ] {
+        let of: Vec<&Asked> = asked.iter().filter(|it| it.kind == kind).collect();
+        if !of.is_empty() {
+            goals.extend(beside(&of, name));
+            goals.extend(of_its_own(&of, kind));
+        }
     }
     goals
+}
+
+/// Medians beside the shell's.
+fn beside<'a>(asked: &'a [&Asked], name: &'a str) -> impl Iterator<Item = (String, bool)> + 'a {
+    MEASURES.iter().map(move |(measure, of)| {
+        let [ours, shell] = Side::BOTH.map(|side| median(&values_of(asked, side, *of)));
+        let text = format!(
+            "{} questions to {name}: median {measure} {} ≤ the shell's {}",
+            asked.len(),
+            shown(ours),
+            shown(shell)
+        );
+        (text, ours <= shell)
+    })
+}
+
+/// What is asked of one kind alone.
+fn of_its_own(asked: &[&Asked], kind: AskedKind) -> Vec<(String, bool)> {
+    let of = |measure: fn(&Way) -> f64| median(&values_of(asked, Side::Ours, measure));
+    match kind {
+        AskedKind::Run => Vec::new(),
+        AskedKind::Recorded => {
+            let (calls, tokens) = (of(|way| count(way.calls())), of(Way::tokens));
+            // Each recording's own answer is read once, by whoever asks first.
+            let mut made: Vec<&str> = Vec::new();
+            for turn in asked.iter().filter_map(|it| it.ours.made.as_ref()) {
+                if !made.contains(&turn.read.as_str()) {
+                    made.push(&turn.read);
+                }
+            }
+            let read = made.iter().map(|it| it.chars().count()).sum();
+            let share = self::tokens(read) / count(asked.len());
+            vec![
+                (format!("of a recording: median {} ≤ 1 call", shown(calls)), calls <= 1.0),
+                (format!("of a recording: median {tokens:.0} ≤ {TOKENS} tokens"), tokens <= TOKENS),
+                (
+                    format!(
+                        "… and with its share ({share:.0}) of the {} recordings' own answers {:.0}",
+                        made.len(),
+                        tokens + share
+                    ),
+                    tokens + share <= TOKENS,
+                ),
+            ]
+        }
+        AskedKind::Hunt => {
+            let long = asked.iter().filter(|it| it.ours.calls() > HUNT_CALLS);
+            let long: Vec<&str> = long.map(|it| it.name.as_str()).collect();
+            let text =
+                format!("each of {} causes in ≤ {HUNT_CALLS} calls {}", asked.len(), listed(&long));
+            vec![(text, long.is_empty())]
+        }
+    }
 }
 
 fn listed(names: &[&str]) -> String {
     if names.is_empty() { String::new() } else { format!("(not: {})", names.join(", ")) }
 }
 
-fn values(asked: &[Asked], side: Side, of: fn(&Way) -> f64) -> Vec<f64> {
+fn values_of(asked: &[&Asked], side: Side, of: fn(&Way) -> f64) -> Vec<f64> {
     asked.iter().map(|it| of(it.way(side))).collect()
+}
+
+/// Exact for any number that occurs.
+fn count(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 /// Of an even number, between the two in the middle.

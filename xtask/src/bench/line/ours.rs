@@ -33,11 +33,8 @@ impl Debugger for Ours<'_> {
     }
 
     fn launch(&mut self, first: First) -> Result<u64> {
-        let arguments = json!({
-            "program": self.target.file,
-            "interpreter": self.target.interpreter,
-            "stop_on_entry": matches!(first, First::Entry),
-        });
+        let mut arguments = launch(self.target);
+        set(&mut arguments, "stop_on_entry", json!(matches!(first, First::Entry)));
         self.stop("debug_launch", arguments)
     }
 
@@ -66,18 +63,24 @@ impl Debugger for Ours<'_> {
     }
 
     fn probe(&mut self) -> Result<u64> {
-        let Target { file, hit, interpreter, .. } = self.target;
-        let arguments =
-            json!({ "program": file, "file": file, "line": hit, "interpreter": interpreter });
+        let Target { file, hit, .. } = self.target;
+        let mut arguments = launch(self.target);
+        set(&mut arguments, "file", json!(file));
+        set(&mut arguments, "line", json!(hit));
         let result = self.client.call("debug_probe", arguments)?;
         let line = result.pointer("/structuredContent/data/hits/0/line").and_then(Value::as_u64);
         match line {
-            Some(line) if text(&result).lines().any(|it| it.trim().starts_with("label")) => {
-                Ok(line)
-            }
+            Some(line) if text(&result).lines().any(|it| it.contains("label")) => Ok(line),
             _ => bail!("`debug_probe` saw no locals: {result}"),
         }
     }
+}
+
+/// What is launched.
+fn launch(target: &Target) -> Value {
+    let Target { file, interpreter, .. } = target;
+    let own = || json!({ "program": file, "interpreter": interpreter });
+    target.launch.clone().unwrap_or_else(own)
 }
 
 fn start(target: &Target, server: &Server) -> Result<StdioClient> {
@@ -90,4 +93,10 @@ fn start(target: &Target, server: &Server) -> Result<StdioClient> {
 
 fn text(result: &Value) -> &str {
     result.pointer("/content/0/text").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn set(arguments: &mut Value, name: &str, value: Value) {
+    if let Some(arguments) = arguments.as_object_mut() {
+        arguments.insert(name.to_owned(), value);
+    }
 }

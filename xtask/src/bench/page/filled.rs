@@ -2,6 +2,7 @@
 //! middle; and an app that goes on calling.
 
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -11,29 +12,37 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::{Value as Json, json};
 
 use super::Stage;
+use crate::bench::client::Server;
 use crate::bench::http::{Connection, HttpClient, Listening};
 use crate::bench::wire::{Process, Value};
 use crate::chromium::{Chromium, Tab};
 
 const CALLS: u32 = 25_000;
+const QUICK_CALLS: u32 = 5_000;
 const LINES: u32 = 20_000;
-const STOPS_AT: u32 = 10_000;
+pub(super) const STOPS_AT: u32 = 10_000;
 /// Two events each: 500 a second.
 const PAIRS_PER_SECOND: u32 = 250;
 
 pub(super) struct Filled<'a> {
     stage: &'a Stage,
     pub(super) server: Listening,
+    program: PathBuf,
     /// The session stays as long as the client that began it.
     _client: HttpClient,
 }
 
 impl<'a> Filled<'a> {
     pub(super) fn start(stage: &'a Stage) -> Result<Self> {
-        eprintln!("{CALLS} calls, and a program of {LINES} lines …");
-        let server = Listening::ours(&stage.server("serve"))?;
+        let calls = if stage.is_quick { QUICK_CALLS } else { CALLS };
+        eprintln!("{calls} calls, and a program of {LINES} lines …");
+        let external = format!("fixture:python3 {}", stage.fixture.display());
+        let server = Listening::ours(&Server::new(
+            &stage.ours,
+            &["serve", "--port", "0", "--mcp-client", &external],
+        ))?;
         let mut app = CallingApp::to(server.port, 1)?;
-        for _ in 0..CALLS {
+        for _ in 0..calls {
             app.pair()?;
         }
         let mut client = HttpClient::to(server.port)?;
@@ -44,7 +53,26 @@ impl<'a> Filled<'a> {
         let launch =
             json!({ "program": file, "interpreter": stage.python, "stop_on_entry": false });
         client.request("tools/call", json!({ "name": "debug_launch", "arguments": launch }))?;
-        Ok(Self { stage, server, _client: client })
+        Ok(Self { stage, server, program: file, _client: client })
+    }
+
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    pub(super) fn python(&self) -> &Path {
+        &self.stage.python
+    }
+
+    /// Another file beside the program.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<PathBuf> {
+        let file = self.server.home.0.join(name);
+        std::fs::write(&file, text)?;
+        Ok(file)
+    }
+
+    pub(super) fn is_quick(&self) -> bool {
+        self.stage.is_quick
     }
 
     /// The views that are measured, by name.

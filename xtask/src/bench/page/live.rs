@@ -14,14 +14,18 @@ const WITHOUT: Duration = Duration::from_secs(30);
 /// Until everything that is kept for a page is there.
 const FIRST: Duration = Duration::from_secs(60);
 const WHOLE: Duration = Duration::from_secs(600);
+/// For whoever looks again after a change.
+const QUICK: u32 = 10;
 const CPU_GOAL_PERCENT: f64 = 10.0;
 /// The kernel counts a process's time in hundredths of a second.
 const TICKS: f64 = 100.0;
 
 pub(super) fn rows(browser: &mut Chromium, filled: &Filled) -> Result<Vec<Row>> {
+    let share = if filled.is_quick() { QUICK } else { 1 };
+    let [alone, minute, whole] = [WITHOUT, FIRST, WHOLE].map(|it| it / share);
     let calling = filled.calling()?;
     let before = Cpu::of(filled)?;
-    thread::sleep(WITHOUT);
+    thread::sleep(alone);
     let without = before.percent(filled)?;
     let mut tabs = Vec::new();
     for (_, path) in filled.views() {
@@ -29,11 +33,11 @@ pub(super) fn rows(browser: &mut Chromium, filled: &Filled) -> Result<Vec<Row>> 
         browser.open(&tab, &filled.address(path))?;
         tabs.push(tab);
     }
-    eprintln!("{} pages, {} minutes …", tabs.len(), WHOLE.as_secs() / 60);
+    eprintln!("{} pages, {} s …", tabs.len(), whole.as_secs());
     let before = Cpu::of(filled)?;
-    thread::sleep(FIRST);
+    thread::sleep(minute);
     let first = Tabs::of(browser, &tabs)?;
-    thread::sleep(WHOLE - FIRST);
+    thread::sleep(whole - minute);
     let last = Tabs::of(browser, &tabs)?;
     let with = before.percent(filled)?;
     for tab in &tabs {

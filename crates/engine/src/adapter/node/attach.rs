@@ -26,6 +26,10 @@ const OPEN: u32 = 10;
 
 pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, Failure> {
     let (process, host, port) = match &attach.at {
+        // Chosen for no such program.
+        At::Editor { .. } | At::Core { .. } => {
+            return Err(Failure::internal("a session of the editor is no process"));
+        }
         At::Address { host, port } => {
             // Refused and unknown are said at once, in words.
             drop(ask::connect(host, *port).await?);
@@ -40,6 +44,7 @@ pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, F
     let target = offered(&host, port).await?;
     let (joining, targets) = mpsc::channel(limits::TARGETS);
     let setup = Setup {
+        woven: Arc::default(),
         breakpoints: Arc::clone(&around.breakpoints),
         just_my_code: attach.just_my_code,
         folders: attach.folders(|it| &it.local),
@@ -51,7 +56,7 @@ pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, F
     let url = target.web_socket_debugger_url;
     let (main, stands) = cdp::attach(&url, setup, pid).await?;
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
-    Ok(Started { runtime: None, note: None, program: None, process, stands, targets })
+    Ok(Started { runtime: None, note: None, program: None, process, told: None, stands, targets })
 }
 
 async fn offered(host: &str, port: u16) -> Result<TargetInfo, Failure> {

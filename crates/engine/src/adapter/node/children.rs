@@ -6,7 +6,10 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use serde::Deserialize;
@@ -15,9 +18,13 @@ use tokio::{
     net::unix::pipe::Receiver,
 };
 
+use super::weave::{self, Weaving};
 use crate::{
     adapter::provided::{self, write_once},
-    backend::cdp::{BOOT, BOOT_NAME},
+    backend::{
+        Wanted,
+        cdp::{BOOT, BOOT_NAME, WovenTexts},
+    },
     failure::{Code, Failure},
 };
 
@@ -29,6 +36,8 @@ pub(super) struct Announcements {
     lines: tokio::io::Lines<BufReader<Receiver>>,
     path: PathBuf,
     boot: PathBuf,
+    /// Goes with the pipe, by which it is known that the session is over.
+    weaving: Option<Weaving>,
 }
 
 /// A child that waits for us.
@@ -57,7 +66,7 @@ impl Announcements {
             // Our own end for writing keeps the pipe from ending between two children.
             let file = std::fs::OpenOptions::new().read(true).write(true).open(&path)?;
             let lines = BufReader::new(Receiver::from_file(file)?).lines();
-            Ok(Announcements { lines, path, boot })
+            Ok(Announcements { lines, path, boot, weaving: None })
         };
         provided::below(home, open).map_err(|error| {
             Failure::new(
@@ -67,15 +76,34 @@ impl Announcements {
         })
     }
 
+    /// Puts tracepoints into the texts of the program and of all that it starts.
+    pub(super) fn weave(
+        &mut self,
+        home: &Path,
+        wanted: Vec<(PathBuf, Vec<Wanted>)>,
+    ) -> Arc<WovenTexts> {
+        let name = self.path.file_stem().map(|it| it.to_string_lossy().into_owned());
+        self.weaving = weave::weave(home, &name.unwrap_or_default(), wanted);
+        self.weaving.as_ref().map(|it| Arc::clone(&it.texts)).unwrap_or_default()
+    }
+
     /// What the program's environment needs, given the `NODE_OPTIONS` it has already.
-    pub(super) fn env(&self, options: Option<&str>) -> [(String, String); 2] {
-        let boot = self.boot.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
-        let options = options.filter(|it| !it.trim().is_empty()).map(|it| format!("{it} "));
-        let options = format!("{}--require \"{boot}\"", options.unwrap_or_default());
-        [
-            ("NODE_OPTIONS".to_owned(), options),
-            ("HOLDPOINT_NODE".to_owned(), self.path.display().to_string()),
-        ]
+    pub(super) fn env(&self, options: Option<&str>) -> Vec<(String, String)> {
+        let quoted = |path: &Path| {
+            let path = path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+            format!("--require \"{path}\"")
+        };
+        // Before our boot script, in which a child waits for us: from there on its texts are loaded.
+        let loader = self.weaving.as_ref().map(|it| quoted(&it.loader));
+        let given = options.filter(|it| !it.trim().is_empty()).map(str::to_owned);
+        let options: Vec<String> =
+            given.into_iter().chain(loader).chain([quoted(&self.boot)]).collect();
+        let texts = self.weaving.as_ref().map(|it| (weave::TEXTS, it.file.display().to_string()));
+        let ours = [
+            ("NODE_OPTIONS", options.join(" ")),
+            ("HOLDPOINT_NODE", self.path.display().to_string()),
+        ];
+        ours.into_iter().chain(texts).map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
     /// The next child. Never ends by itself.

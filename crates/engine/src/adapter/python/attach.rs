@@ -37,6 +37,10 @@ use crate::{
 
 pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, Failure> {
     match &attach.at {
+        // Chosen for no such program.
+        At::Editor { .. } | At::Core { .. } => {
+            Err(Failure::internal("no process of Python is meant"))
+        }
         At::Address { host, port } => by_address(attach, host, *port, None, around).await,
         At::Process(pid) => {
             let process = Running::find(*pid)?;
@@ -83,7 +87,15 @@ async fn by_address(
     joining.try_send(main).map_err(|_| Failure::internal("no place for the program"))?;
     // Ends when the session drops its receiver.
     tokio::spawn(take_announced(announced, link, host.to_owned(), port, joining));
-    Ok(Started { runtime: None, note: None, program: None, process, stands: false, targets })
+    Ok(Started {
+        runtime: None,
+        note: None,
+        program: None,
+        process,
+        told: None,
+        stands: false,
+        targets,
+    })
 }
 
 fn refused(failure: Failure) -> Failure {
@@ -187,6 +199,7 @@ async fn by_process(attach: &Attach, process: Running, around: Around) -> Result
         note: None,
         program: None,
         process: Some(process),
+        told: None,
         stands: false,
         targets,
     })
@@ -432,6 +445,7 @@ impl Link {
         };
         let pydevd = Pydevd::new(About {
             folders: self.attach.folders(|it| &it.remote),
+            runs: true,
             emulates_traces: false,
             children: self.children.clone(),
             reading: super::source::READING,

@@ -17,7 +17,7 @@ use holdpoint_cdp::{
 use super::{
     Cdp, begin,
     points::{self, NOT_LOADED, Part, Point},
-    traces,
+    traces, weave,
 };
 use crate::{
     backend::{Binding, Bound, Wanted},
@@ -33,8 +33,13 @@ pub(super) async fn replace(
 ) -> Result<Vec<Bound>, Failure> {
     let _order = cdp.known.order.lock().await;
     let stale = cdp.points().take_stale(file, wanted);
-    for part in stale.into_iter().flat_map(|point| point.parts) {
-        remove(cdp, part.id).await?;
+    for point in stale {
+        if point.is_woven {
+            weave::end(cdp, point.wanted.id).await?;
+        }
+        for part in point.parts {
+            remove(cdp, part.id).await?;
+        }
     }
     let user_file = UserFile::new(file);
     let mut bound = Vec::new();
@@ -59,6 +64,7 @@ pub(super) async fn replace(
         };
         bound.push(Bound { id: wanted.id, state });
     }
+    weave::release_in_order(cdp).await?;
     begin::watch_for(cdp, file).await?;
     hold(cdp).await;
     Ok(bound)
@@ -89,6 +95,7 @@ pub(super) async fn place(cdp: &Cdp, file: &UserFile, wanted: &Wanted) -> Result
         wanted: wanted.clone(),
         binding: Binding::Not { why: NOT_LOADED.to_owned() },
         parts: Vec::new(),
+        is_woven: false,
     };
     let condition = match check(cdp, wanted).await {
         Ok(condition) => condition,
@@ -189,7 +196,7 @@ async fn set_by_url(
     let command = SetBreakpointByUrl {
         line_number: asked.line_number(),
         url_regex: regex(cdp, file, &point.wanted),
-        column_number: asked.column_number(),
+        column_number: cdp.in_woven(file, asked).column_number(),
         condition,
     };
     let set = match cdp.ask(command).await {
@@ -258,6 +265,15 @@ pub(super) async fn resolved(
             }
         });
     }
+    if !cdp.known.woven.0.is_empty() {
+        let it = cdp.clone();
+        // Ends with the answers.
+        cdp.known.tasks.spawn(async move {
+            if let Err(failure) = weave::release(&it).await {
+                tracing::debug!(%failure, "a tracepoint stays with V8");
+            }
+        });
+    }
     let named = points.functions.iter().find(|it| it.wanted.id == id);
     Some(Bound { id, state: named.map_or(state, |it| points.of_function(it)) })
 }
@@ -295,7 +311,9 @@ pub(super) async fn set_in_held(cdp: &Cdp, held: HeldAt) -> Result<(), Failure> 
 pub(super) async fn recheck_traces(cdp: &Cdp) -> Result<(), Failure> {
     let _order = cdp.known.order.lock().await;
     for (file, point) in every(cdp) {
-        let Some(tracing) = &point.wanted.trace else { continue };
+        let Some(tracing) = point.wanted.trace.as_ref().filter(|_| !point.is_woven) else {
+            continue;
+        };
         let before = cdp.traces().bad.len();
         traces::check(cdp, tracing).await;
         if cdp.traces().bad.len() == before {
@@ -311,14 +329,19 @@ pub(super) async fn recheck_traces(cdp: &Cdp) -> Result<(), Failure> {
     Ok(())
 }
 
-fn every(cdp: &Cdp) -> Vec<(PathBuf, Point)> {
+pub(super) fn every(cdp: &Cdp) -> Vec<(PathBuf, Point)> {
     let points = cdp.points();
     let all = points.files.iter();
     all.flat_map(|(file, here)| here.iter().map(|it| (file.clone(), it.clone()))).collect()
 }
 
 /// Puts a breakpoint in the place of what it was, and takes away what it no longer has.
-async fn change(cdp: &Cdp, file: &Path, before: Vec<Part>, point: &Point) -> Result<(), Failure> {
+pub(super) async fn change(
+    cdp: &Cdp,
+    file: &Path,
+    before: Vec<Part>,
+    point: &Point,
+) -> Result<(), Failure> {
     for part in before.into_iter().filter(|part| !point.parts.contains(part)) {
         remove(cdp, part.id).await?;
     }

@@ -25,7 +25,9 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{Cdp, LIBRARIES, THREAD, attached::Attached, refused, unhandled, watch::Watch};
+use super::{
+    Cdp, LIBRARIES, THREAD, WovenTexts, attached::Attached, refused, unhandled, watch::Watch,
+};
 use crate::{
     backend::{Backend, Bound, Connected, Signal},
     breakpoints::Breakpoints,
@@ -49,6 +51,8 @@ pub struct Setup {
     pub joining: mpsc::Sender<Connected>,
     /// Whether the first line of the user's own code is where to stop, in whichever thread that runs.
     pub first_line: FirstLine,
+    /// The texts that have tracepoints in them.
+    pub woven: Arc<WovenTexts>,
     /// For a program that we did not start.
     pub attached: Option<Attached>,
 }

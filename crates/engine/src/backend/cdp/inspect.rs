@@ -201,7 +201,9 @@ pub(super) async fn children(
         Inside::Scope { frame, is_wrapper, object } => {
             let mut variables = own(cdp, object.clone()).await?;
             if !variables.is_empty() {
-                let declared = declared(cdp, &FrameId::text(frame), &object).await;
+                let frame = FrameId::text(frame);
+                cdp.freshened(&frame, &object, &mut variables).await;
+                let declared = declared(cdp, &frame, &object).await;
                 for it in &mut variables {
                     if declared.get(&it.name) == Some(&false) {
                         it.value = value::absent(UNASSIGNED);
@@ -284,12 +286,12 @@ fn page(variables: Vec<Variable>, slice: Slice) -> Vec<Variable> {
 }
 
 /// An object's own properties, getters not called, and what V8 knows beyond them.
-async fn own(cdp: &Cdp, object: ObjectId) -> Result<Vec<Variable>, Failure> {
+pub(super) async fn own(cdp: &Cdp, object: ObjectId) -> Result<Vec<Variable>, Failure> {
     let command = GetProperties { generate_preview: true, ..GetProperties::own(object) };
     Ok(listed(cdp.ask(command).await?))
 }
 
-fn listed(properties: Properties) -> Vec<Variable> {
+pub(super) fn listed(properties: Properties) -> Vec<Variable> {
     let skipped = |name: &str| {
         matches!(name, "[[Prototype]]" | "[[Scopes]]" | "[[FunctionLocation]]" | "[[Entries]]")
     };

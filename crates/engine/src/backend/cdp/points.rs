@@ -56,6 +56,8 @@ pub(super) struct Point {
     pub(super) wanted: Wanted,
     pub(super) binding: Binding,
     pub(super) parts: Vec<Part>,
+    /// The program's own text has it, and V8 nothing.
+    pub(super) is_woven: bool,
 }
 
 /// One of V8's.
@@ -139,6 +141,22 @@ impl Points {
     pub(super) fn by_part(&mut self, id: &types::BreakpointId) -> Option<&mut Point> {
         let mut all = self.files.values_mut().flatten();
         all.find(|point| point.parts.iter().any(|part| part.id == *id))
+    }
+
+    /// Whether something stops on a line, wherever in it.
+    pub(super) fn stops_on(&self, file: &Path, line: u32) -> bool {
+        let mut here = self.files.get(file).into_iter().flatten();
+        here.any(|it| {
+            let at = match it.binding {
+                Binding::At { line, .. } => line,
+                Binding::Functions { .. } | Binding::Not { .. } => it.wanted.line,
+            };
+            it.wanted.trace.is_none() && at == line
+        })
+    }
+
+    pub(super) fn is_woven(&self, id: BreakpointId) -> bool {
+        self.files.values().flatten().any(|it| it.is_woven && it.wanted.id == id)
     }
 
     pub(super) fn all_bound(&self) -> bool {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use holdpoint_cdp::UserFile;
+use holdpoint_cdp::{Inserted, UserFile};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -76,8 +76,11 @@ impl Cdp {
                 let mut lines = BTreeSet::new();
                 for id in scripts {
                     let is_mapped = sources.source_map(&id).is_some();
+                    let inserted = sources.inserted(&id).cloned();
                     let mine = coverage.result.iter().filter(|it| it.script_id == id.0);
-                    mine.for_each(|it| lines.extend(it.lines(&file, is_mapped)));
+                    mine.for_each(|it| {
+                        lines.extend(it.lines(&file, is_mapped, inserted.as_deref()));
+                    });
                 }
                 all.push(Reached { file, lines: lines.into_iter().collect() });
             }
@@ -89,7 +92,7 @@ impl Cdp {
 
 impl ScriptCoverage {
     /// The lines that ran. Of a script that was made from the file only the functions are known, by their names.
-    fn lines(&self, file: &Path, is_mapped: bool) -> Vec<u32> {
+    fn lines(&self, file: &Path, is_mapped: bool, inserted: Option<&Inserted>) -> Vec<u32> {
         let text = std::fs::read_to_string(file).unwrap_or_default();
         if is_mapped {
             let called = self.functions.iter().filter(|it| it.ranges.iter().any(|it| it.count > 0));
@@ -99,9 +102,21 @@ impl ScriptCoverage {
             let all = functions::outline(&text).into_iter();
             return all.filter(|it| is_called(&it.name)).map(|it| it.body).collect();
         }
-        let ranges: Vec<Range> =
-            self.functions.iter().flat_map(|it| it.ranges.iter().copied()).collect();
-        ran(&text, ranges)
+        let ranges = self.functions.iter().flat_map(|it| it.ranges.iter().copied());
+        let ranges = ranges.map(|it| inserted.map_or(it, |inserted| it.without(inserted)));
+        ran(&text, ranges.collect())
+    }
+}
+
+impl Range {
+    /// The same range of the text as it was before something was put into it.
+    fn without(self, inserted: &Inserted) -> Range {
+        let original = |offset: usize| {
+            let original = inserted.original_offset(u32::try_from(offset).unwrap_or(u32::MAX));
+            usize::try_from(original).unwrap_or(offset)
+        };
+        let (start_offset, end_offset) = (original(self.start_offset), original(self.end_offset));
+        Range { start_offset, end_offset, count: self.count }
     }
 }
 

@@ -28,9 +28,10 @@ pub(super) async fn running(cdp: &Cdp, file: &Path) -> Result<RunningText, Failu
         .collect();
     let found = cdp.sources(move |sources| find(sources, &user_file, &stands_in, is_typed)).await?;
     Ok(match found {
-        Whence::Script(script_id) => {
-            RunningText::Text(cdp.ask(GetScriptSource { script_id }).await?.script_source)
-        }
+        Whence::Script(script_id) => RunningText::Text(match cdp.unwoven(&script_id) {
+            Some(text) => text,
+            None => cdp.ask(GetScriptSource { script_id }).await?.script_source,
+        }),
         Whence::Content(text) => RunningText::Text(text),
         Whence::Nothing(running) => running,
     })

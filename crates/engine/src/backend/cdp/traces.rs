@@ -4,7 +4,7 @@
 
 mod trial;
 
-pub use self::trial::trace_way;
+pub(super) use self::trial::{risks, trace_way};
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -40,6 +40,8 @@ pub(super) struct Traces {
     pub(super) bad: HashSet<String>,
     has_binding: bool,
     pub(super) has_helper: bool,
+    /// Batches that came from the program.
+    pub(super) taken: u64,
 }
 
 impl Traces {
@@ -119,6 +121,8 @@ async fn install(cdp: &Cdp, context_id: Option<ContextId>) -> bool {
         "HANGS": limits::TRACE_HANGS,
         "SWEEP": limits::TRACE_SWEEP,
         "SWEEP_SHARE": limits::TRACE_SWEEP_SHARE,
+        "ROOM": limits::TRACE_WOVEN_ROOM,
+        "LAST": milliseconds(limits::TRACE_LAST),
     });
     let expression = format!("{}({}, {limits})", HELPER.trim_end(), Value::from(BINDING));
     let command = Evaluate { expression, context_id, silent: true, ..Evaluate::default() };

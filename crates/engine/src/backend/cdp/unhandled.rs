@@ -10,7 +10,7 @@ use std::{
 };
 
 use holdpoint_cdp::{
-    ScriptOrigin, UserFile, path_of_url,
+    Position, ScriptOrigin, UserFile, path_of_url,
     types::{
         CallFrame, CallFrameId, Location, ObjectId, Paused, RemoteObject,
         debugger::{EvaluateOnCallFrame, Scope, SetBreakpointByUrl, SetVariableValue},
@@ -281,10 +281,13 @@ fn written(cdp: &Cdp, line: &str) -> Option<(String, Location)> {
     let file = UserFile::new(&path_of_url(parts.next()?)?);
     let sources = cdp.known.sources.lock().unwrap_or_else(PoisonError::into_inner);
     let script = sources.scripts().of_file(&file).last()?.id.clone();
+    let at = Position::from_zero_based(line.saturating_sub(1), Some(column.saturating_sub(1)));
+    // A program whose text has something of ours in it says the columns of its file.
+    let at = sources.inserted(&script).map_or(at, |it| it.generated(at));
     let location = Location {
         script_id: script,
-        line_number: line.saturating_sub(1),
-        column_number: Some(column.saturating_sub(1)),
+        line_number: at.line_number(),
+        column_number: at.column_number(),
     };
     Some((name.to_owned(), location))
 }
@@ -378,7 +381,10 @@ impl Cdp {
         let mut command = EvaluateOnCallFrame::new(aftermath.monitor, expression);
         command.generate_preview = true;
         command.timeout = timeout;
-        self.requester.send(command).await.map_err(|error| super::evaluation(error, patience))
+        self.requester
+            .send(command)
+            .await
+            .map_err(|error| super::evaluate::evaluation(error, patience))
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
     exceptions, functions, inspect,
     onward::Onward,
     points::CONDITION_ERROR,
-    traces, value,
+    traces, value, weave,
 };
 use crate::{
     backend::{Bound, FrameId, Passed, Signal, StopReason, Stopped},
@@ -76,7 +76,7 @@ impl Watch {
             let event = tokio::select! {
                 event = self.events.recv() => event,
                 () = due => {
-                    rest = None;
+                    rest = self.cdp.has_woven().then(|| Instant::now() + limits::TRACE_IDLE);
                     traces::flush(&self.cdp);
                     continue;
                 }
@@ -87,6 +87,10 @@ impl Watch {
             }
             if self.event(event).await.is_err() {
                 return;
+            }
+            // The first hit of a point in the program's text waits to be fetched.
+            if rest.is_none() && self.cdp.has_woven() {
+                rest = Some(Instant::now() + limits::TRACE_IDLE);
             }
         }
         self.tell_began(Began::Over);
@@ -132,7 +136,9 @@ impl Watch {
                 Ok(())
             }
             Event::BindingCalled(called) => {
-                self.passed(traces::read(&self.cdp, &called.payload)).await
+                self.passed(traces::read(&self.cdp, &called.payload)).await?;
+                weave::took(&self.cdp);
+                Ok(())
             }
             Event::ContextCreated(created) => {
                 traces::in_context(&self.cdp, created.context.id).await;
@@ -165,6 +171,7 @@ impl Watch {
         if parsed.is_module && is_file && !parsed.url.contains(LIBRARIES) {
             exceptions::saw_module(&self.cdp).await;
         }
+        self.woven(&parsed.script_id).await?;
         for bound in functions::in_loaded(&self.cdp, &parsed.script_id).await {
             self.tell(Signal::Breakpoint(bound)).await?;
         }
@@ -216,7 +223,11 @@ impl Watch {
         if is_start && self.tells_entry && self.is_library(&paused) {
             return self.wait_for_first_line(&paused).await;
         }
-        if let Some(onward) = self.onward(&paused) {
+        let onward = self.onward(&paused);
+        if self.is_watched_on(&paused, onward).await? {
+            return Ok(());
+        }
+        if let Some(onward) = onward.filter(|_| !self.cdp.is_watch_over()) {
             return self.go_onward(onward).await;
         }
         let is_beginning = self.is_beginning(&paused).await;
@@ -225,7 +236,11 @@ impl Watch {
         }
         self.steps_onward = 0;
         self.step_is_over().await;
+        if self.is_late_pause(&paused).await {
+            return self.go_on().await;
+        }
         let asked = std::mem::take(&mut self.cdp.moment().asked);
+        self.answers_a_pause(&paused, asked);
         if asked == Asked::Pause
             && let Err(failure) = self.cdp.blackbox(true).await
         {
@@ -345,7 +360,8 @@ impl Watch {
         }
         let ready = async {
             traces::prepare(&self.cdp).await?;
-            breakpoints::recheck_traces(&self.cdp).await
+            breakpoints::recheck_traces(&self.cdp).await?;
+            weave::release(&self.cdp).await
         };
         if let Err(failure) = ready.await {
             tracing::debug!(%failure, "tracepoints may report nothing");

@@ -5,8 +5,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use holdpoint_dap::{
     Event, Inbox, Incoming, Request as _, Requester, Tape,
-    request::{ConfigurationDone, Initialize},
-    types::{self as t, Empty},
+    request::{ConfigurationDone, Evaluate, Initialize},
+    types::{self as t, CapabilitiesChange, Empty},
 };
 use serde_json::Value;
 use tokio::{
@@ -23,12 +23,15 @@ use super::{
     translate,
 };
 use crate::{
-    backend::{Bound, Exceptions, Signal, Stopped, Wanted, WantedFunction},
+    backend::{Bound, Exceptions, Signal, Slice, StopReason, Stopped, Wanted, WantedFunction},
     failure::Failure,
     ids::BreakpointId,
     limits,
     nouns::Stream,
 };
+
+/// What a prelude comes to.
+const PRELUDE_DONE: &str = ":joined";
 
 /// How to open a session with an adapter.
 pub struct Setup<'a> {
@@ -70,7 +73,8 @@ impl Dap {
             supports_variable_paging: Some(true),
             ..Default::default()
         };
-        let capabilities = requester.request::<Initialize>(hello).await.map_err(refused)?;
+        let announced = requester.request::<Initialize>(hello).await.map_err(refused)?;
+        let capabilities = CapabilitiesChange::without(dialect.ignores()).apply_to(&announced);
         requester.set_capabilities(&capabilities);
         let known = DebuggerState::new(dialect, capabilities, setup.tells_output);
         let dap = Dap { requester, known: Arc::new(known) };
@@ -123,6 +127,9 @@ impl Dap {
             }
         }
         let rest = async {
+            if let Some(prelude) = self.known.dialect.prelude() {
+                self.prelude(prelude).await?;
+            }
             let signals = self.set_all(setup).await?;
             // Before the program runs: nobody takes what it says until it has joined its session.
             if let Some(inside) = self.known.inside() {
@@ -151,7 +158,33 @@ impl Dap {
                 },
             }
         };
+        if self.known.dialect.prelude().is_some() {
+            // It stood for us alone, and goes on.
+            early.retain(|it| !matches!(it, Event::Stopped(_)));
+        }
         Ok(Begun { signals, events: early })
+    }
+
+    /// Has the program evaluate something where it stands, in the user's own frame; it is waited for until it does.
+    async fn prelude(&self, text: &str) -> Result<(), Failure> {
+        let threads = self.threads().await?;
+        let thread = threads.first().map_or(1, |it| it.id);
+        let stack = self.stack(thread, Slice { start: 0, count: limits::STEP_FRAMES }).await?;
+        let own = stack.frames.iter().find(|it| it.is_user).or(stack.frames.first());
+        let top = own.ok_or_else(|| gone("it stands nowhere"))?;
+        let arguments = t::EvaluateArguments {
+            expression: text.to_owned(),
+            frame_id: Some(top.id.as_number()?),
+            context: Some(self.known.dialect.evaluates_for()),
+            ..Default::default()
+        };
+        let answer = self.ask::<Evaluate>(arguments).await?;
+        if answer.result == PRELUDE_DONE {
+            // Who reads our requests there may still read this one as before.
+            return self.threads().await.map(drop);
+        }
+        let said = crate::budget::cut(&answer.result, limits::STOP_TEXT);
+        Err(gone(&format!("it did not take what works for us inside of it: {said}")))
     }
 
     /// Everything that the program is to stop at.
@@ -166,7 +199,7 @@ impl Dap {
             }
             bound.extend(self.set_breakpoints(file, wanted).await?);
         }
-        if !setup.functions.is_empty() {
+        if !setup.functions.is_empty() || self.known.dialect.entry().is_some() {
             bound.extend(self.set_functions(setup.functions).await?);
         }
         let exceptions = self.begin_exceptions(setup.exceptions).await?;
@@ -201,6 +234,11 @@ impl DebuggerState {
                 self.change_capabilities(&change);
                 None
             }
+            // Whoever takes the program over wants to know at once which process it is.
+            Event::Process(process) => {
+                self.set_pid(process.system_process_id.and_then(|it| u32::try_from(it).ok()));
+                None
+            }
             event => Some(event),
         }
     }
@@ -216,6 +254,7 @@ impl DebuggerState {
                 let all = continued.all_threads_continued.unwrap_or(true);
                 let thread = continued.thread_id.filter(|_| !all);
                 self.epochs().went(thread);
+                self.hidden().clear();
                 self.standing().retain(|it| thread.is_some_and(|thread| thread != *it));
                 vec![Signal::Continued { thread }]
             }
@@ -237,7 +276,12 @@ impl DebuggerState {
                 };
                 self.meant(&changed.breakpoint).into_iter().map(bound).collect()
             }
-            Event::Exited(exited) => vec![Signal::Exited { code: exited.exit_code }],
+            Event::Exited(exited) => {
+                let code = exited.exit_code;
+                // Some tell a signal's number as if the program had ended with it.
+                let signal = self.signal().take().filter(|it| i64::from(*it) == code);
+                vec![signal.map_or(Signal::Exited { code }, |signal| Signal::Killed { signal })]
+            }
             Event::Terminated(_) => vec![Signal::Ended],
             Event::Process(process) => {
                 self.set_pid(process.system_process_id.and_then(|it| u32::try_from(it).ok()));
@@ -257,10 +301,18 @@ impl DebuggerState {
     }
 
     pub(super) fn stopped(&self, event: &t::StoppedEvent) -> Stopped {
-        let stopped = translate::stopped(&*self.dialect, event, &self.numbers());
+        let mut stopped = translate::stopped(&*self.dialect, event, &self.numbers());
+        *self.signal() = self.dialect.signal(event);
+        let is_raised = {
+            let thrown = self.thrown();
+            event.hit_breakpoint_ids.iter().any(|it| thrown.numbers.contains(it))
+        };
+        if stopped.hits.is_empty() && is_raised {
+            stopped.reason = StopReason::Exception;
+        }
         match self.inside() {
             Some(inside) => inside.stopped(self, stopped),
-            None => stopped,
+            None => self.dialect.told(stopped),
         }
     }
 
@@ -271,9 +323,18 @@ impl DebuggerState {
             Some(t::OutputCategory::Stderr) => Stream::Stderr,
             _ => Stream::Debugger,
         };
+        if let Some(signal) = self.dialect.killed_by(&output.output) {
+            *self.signal() = Some(signal);
+        }
+        if self.dialect.is_chatter(&output.output) {
+            return Vec::new();
+        }
         let exited = self.dialect.exit_code(&output.output).map(|code| Signal::Exited { code });
         // The output of a program of ours comes by its pipes; twice would be a lie.
-        let is_wanted = self.tells_output || stream == Stream::Debugger;
+        let is_wanted = match stream {
+            Stream::Debugger => self.dialect.is_news(&output.output),
+            Stream::Stdout | Stream::Stderr => self.tells_output,
+        };
         let told = is_wanted.then_some(Signal::Output { stream, text: output.output });
         told.into_iter().chain(exited).collect()
     }
@@ -376,9 +437,23 @@ impl Dap {
                     dap.tell_stop(stopped, &sender).await;
                 }
             });
+        } else if self.is_entry(event) {
+            let dap = self.clone();
+            looking.spawn(async move {
+                let stopped = dap.entered(stopped).await;
+                dap.tell_stop(stopped, &sender).await;
+            });
         } else if let Some(look) = self.to_look_at(&stopped) {
             let dap = self.clone();
             looking.spawn(async move { dap.look_at(look, stopped, sender).await });
+        } else if self.known.dialect.looks_into(&stopped) {
+            let dap = self.clone();
+            looking.spawn(async move {
+                let known = std::sync::Arc::clone(&dap.known);
+                if let Some(stopped) = known.dialect.complete(&dap, stopped).await {
+                    dap.tell_stop(stopped, &sender).await;
+                }
+            });
         } else {
             return Some(stopped);
         }

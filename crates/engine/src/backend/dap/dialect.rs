@@ -5,32 +5,50 @@
 //! The protocol's part asks these questions and knows no debugger. Most answers are rows of a table
 //! ([`table`]); only [`Pydevd`] has a helper inside the program and needs more.
 
+mod launched;
+mod lldb;
 mod pydevd;
 mod table;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use futures::future::BoxFuture;
 use holdpoint_dap::{Event, types as t};
 
 pub use self::{
+    launched::Launched,
+    lldb::{Heard, Lldb},
     pydevd::{About, Pydevd},
-    table::{CDT_GDB, CODELLDB, DELVE, GDB, JAVA, JS_DEBUG, LLDB, PERL, PLAIN, RDBG, Table},
+    table::{
+        CDT_GDB, CODELLDB, DELVE, GDB, JAVA, JS_DEBUG, LLDB, MONO, NAMES, NETCOREDBG, PERL, PLAIN,
+        RDBG, Table, by_name,
+    },
 };
-use super::{Dap, DebuggerState};
+use super::{Dap, DebuggerState, translate};
 use crate::{
     backend::{
-        Bound, Exceptions, Loaded, ScopeKind, Signal, Stopped, TraceWay, Value, Wanted,
-        WantedFunction,
+        Bound, Exceptions, FrameId, Loaded, ScopeKind, Signal, StopReason, Stopped, TraceWay,
+        UntilAsked, UntilEnd, UntilSeen, Value, Wanted, WantedFunction,
     },
     breakpoints::hits::HitTest,
     failure::Failure,
+    ids::BreakpointId,
 };
 
 /// One debugger's way with the protocol.
 pub trait Dialect: Send + Sync {
     /// What the debugger is called, for those who read why something is refused.
     fn name(&self) -> &'static str;
+
+    /// Whether an evaluation that failed is answered with a result of nothing.
+    fn fails_with_nothing(&self) -> bool {
+        false
+    }
+
+    /// What it announces and cannot, as the protocol names it.
+    fn ignores(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Whose variables a scope has. By what the protocol says of it, and by its name where that is silent.
     fn scope_kind(&self, scope: &t::Scope) -> ScopeKind {
@@ -43,6 +61,112 @@ pub trait Dialect: Send + Sync {
     /// A function's name without what the debugger adds to it.
     fn function<'a>(&self, name: &'a str) -> &'a str {
         name
+    }
+
+    /// Why it stopped, where the debugger has another word for it than everybody else.
+    fn reason(&self, _stopped: &t::StoppedEvent) -> Option<StopReason> {
+        None
+    }
+
+    /// The signal that a stop is for: a program that goes on with it may end by it.
+    fn signal(&self, _stopped: &t::StoppedEvent) -> Option<i32> {
+        None
+    }
+
+    /// The signal by which the program ended, where the debugger writes it out.
+    fn killed_by(&self, _output: &str) -> Option<i32> {
+        None
+    }
+
+    /// Whether what the debugger says of itself tells anybody anything.
+    fn is_news(&self, _output: &str) -> bool {
+        true
+    }
+
+    /// Why text is not to be evaluated: to the debugger it would be more than an expression.
+    fn check_text(&self, _text: &str) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// What is wrong, of all that the debugger says about an expression that it refused.
+    fn problem(&self, message: &str) -> String {
+        translate::last_line(message)
+    }
+
+    /// A value as its language writes it.
+    fn shown(&self, value: Value) -> Value {
+        value
+    }
+
+    /// Why the program cannot go on, where it never will.
+    fn may_run(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    /// Whether a stop is looked into by [`Dialect::complete`] before anybody is told of it.
+    fn looks_into(&self, _stopped: &Stopped) -> bool {
+        false
+    }
+
+    /// The stop with what there is to say of it; nothing, where the program was sent on.
+    fn complete<'a>(&'a self, _dap: &'a Dap, stopped: Stopped) -> BoxFuture<'a, Option<Stopped>> {
+        Box::pin(std::future::ready(Some(stopped)))
+    }
+
+    /// Whether a frame above the user's own is how the runtime carries an exception, or waits: nobody asks
+    /// about it who asks where the program stands.
+    fn is_machinery(&self, _function: &str) -> bool {
+        false
+    }
+
+    /// Whether there is such a thing.
+    fn hides_machinery(&self) -> bool {
+        false
+    }
+
+    /// Whether the size of a stack that it does not show whole is made up.
+    fn guesses_depth(&self) -> bool {
+        false
+    }
+
+    /// Whether a step out ends at the end of the function that is left, rather than behind its call.
+    fn finishes_inside(&self) -> bool {
+        false
+    }
+
+    /// Whether a step that a breakpoint interrupts is carried out later, when the program goes on.
+    fn keeps_steps(&self) -> bool {
+        false
+    }
+
+    /// Whether steps are to end in the user's own code, and the debugger does not see to that itself.
+    fn stays_in_users_code(&self) -> bool {
+        false
+    }
+
+    /// The function at which a program is to stop first, where the debugger's own entry is the loader's.
+    fn entry(&self) -> Option<&str> {
+        None
+    }
+
+    /// What is evaluated in a program that ran before, while it stands for us: before anything is set in it.
+    fn prelude(&self) -> Option<&str> {
+        None
+    }
+
+    /// A stop as it is to be told, where the debugger says it in words of its own.
+    fn told(&self, stopped: Stopped) -> Stopped {
+        stopped
+    }
+
+    /// A thread's name without what the debugger adds for its own display.
+    fn thread_name(&self, name: String) -> String {
+        name
+    }
+
+    /// Whether a thread of that name waits inside the runtime.
+    fn is_idle(&self, _name: &str) -> bool {
+        false
     }
 
     /// What a stop says beyond its reason.
@@ -62,6 +186,38 @@ pub trait Dialect: Send + Sync {
 
     /// A hit condition as the debugger takes it; `None` where it cannot say that, and it is left to us.
     fn hit_condition(&self, test: HitTest) -> Option<String>;
+
+    /// Whether it may be told conditions. Some pass a line in silence where theirs does not hold, though a step
+    /// was to end there.
+    fn takes_conditions(&self) -> bool {
+        true
+    }
+
+    /// Whether the parts of a list are shown only to who asks for some of them by number.
+    fn pages_lists(&self) -> bool {
+        false
+    }
+
+    /// How an expression is asked for, where the debugger answers what it throws as if it were its value, or does
+    /// not end what does not end.
+    fn question(&self, _expression: &str, _patience: Duration) -> Option<String> {
+        None
+    }
+
+    /// What an answer says that is no value: why there is none.
+    fn failed(&self, _value: &Value) -> Option<Failure> {
+        None
+    }
+
+    /// What to do about an evaluation that was refused so.
+    fn advice(&self, _message: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// The statement that gives a variable of a frame another value, where the debugger has no request for it.
+    fn assignment(&self, _name: &str, _value: &str) -> Option<String> {
+        None
+    }
 
     /// Whether its stops say which breakpoints were hit. Where they do not, the place tells.
     fn names_hits(&self) -> bool {
@@ -91,6 +247,16 @@ pub trait Dialect: Send + Sync {
         )
     }
 
+    /// The request by which the debugger breaks off what a stopped thread computes for us, where it has one.
+    fn interrupts(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Whether it says this to everybody, and it is of no use here.
+    fn is_chatter(&self, _output: &str) -> bool {
+        false
+    }
+
     /// The program's exit code, where the debugger has no event for it and writes it out.
     fn exit_code(&self, _output: &str) -> Option<i64> {
         None
@@ -111,14 +277,18 @@ pub struct Filters {
     pub caught: &'static [&'static str],
     /// Where it leaves the user's own code.
     pub user_unhandled: &'static [&'static str],
+    /// What is asked for beside that, wherever it is announced.
+    pub with_uncaught: &'static [&'static str],
     /// It stops where nothing catches an exception without being asked: such a program aborts.
     pub stops_at_uncaught: bool,
+    /// Functions that run where one is raised: breakpoints in them do what no filter does.
+    pub thrown_at: &'static [&'static str],
 }
 
 /// What can be done with a helper of ours inside the program. Everything here is more than the protocol has.
 pub trait Inside: Send + Sync {
-    /// How tracepoints work.
-    fn trace_way(&self) -> TraceWay;
+    /// How a tracepoint works.
+    fn trace_way(&self, id: BreakpointId) -> TraceWay;
 
     /// Whether the debugger outlives the program and waits to hear that we go.
     fn waits_for_goodbye(&self) -> bool;
@@ -183,8 +353,31 @@ pub trait Inside: Send + Sync {
         exceptions: &'a Exceptions,
     ) -> BoxFuture<'a, Result<Option<t::SetExceptionBreakpointsArguments>, Failure>>;
 
+    /// Evaluates what a variable is to become and says how to call the result: the debugger itself keeps quiet about an
+    /// expression that fails.
+    fn staged<'a>(
+        &'a self,
+        dap: &'a Dap,
+        frame: &'a FrameId,
+        expression: &'a str,
+    ) -> BoxFuture<'a, Result<&'static str, Failure>>;
+
     /// What an evaluation that showed nothing came to.
     fn nothing<'a>(&'a self, dap: &'a Dap, expression: &'a str) -> BoxFuture<'a, Option<Value>>;
+
+    /// Watches a value from this stop on: a step into the next line goes on until it turns.
+    fn until<'a>(
+        &'a self,
+        dap: &'a Dap,
+        asked: &'a UntilAsked,
+    ) -> BoxFuture<'a, Result<UntilSeen, Failure>>;
+
+    /// Ends that, and tells what was seen.
+    fn until_ends<'a>(
+        &'a self,
+        dap: &'a Dap,
+        end: UntilEnd,
+    ) -> BoxFuture<'a, Result<Option<UntilSeen>, Failure>>;
 
     /// Breaks off what a stopped thread computes for us; best effort.
     fn interrupt<'a>(&'a self, dap: &'a Dap) -> BoxFuture<'a, ()>;

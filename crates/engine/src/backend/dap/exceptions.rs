@@ -32,6 +32,7 @@ impl Dap {
             let text = format!("{name} does not tell exceptions by their types");
             return Err(Failure::new(Code::AdapterFailed, text).hint("leave `types` out"));
         }
+        self.set_raising(exceptions.uncaught || exceptions.caught).await?;
         let Chosen { filters, missing } = chosen(&self.known, exceptions);
         let feature = Feature::Request(SetExceptionBreakpoints::COMMAND);
         if allowed(&self.known.capabilities(), feature).is_ok() {
@@ -68,6 +69,10 @@ pub(super) fn chosen(known: &DebuggerState, exceptions: &Exceptions) -> Chosen {
             None if goes_without => {}
             None => chosen.missing.push(kind),
         }
+    }
+    if exceptions.uncaught {
+        let also = ours.with_uncaught.iter().filter_map(|name| pick(&[*name]));
+        chosen.filters.extend(also);
     }
     chosen
 }

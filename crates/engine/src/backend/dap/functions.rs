@@ -39,9 +39,18 @@ impl Dap {
             let (condition, hit_condition) = (share.condition, share.hit_condition);
             t::FunctionBreakpoint { name, condition, hit_condition }
         };
-        let breakpoints = asked.iter().map(point).collect();
+        *known.functions() = wanted.to_vec();
+        let entry = self.entry_point(wanted);
+        let has_entry = entry.is_some();
+        let breakpoints = asked.iter().map(point).chain(entry).chain(self.raising()).collect();
         let arguments = t::SetFunctionBreakpointsArguments { breakpoints };
-        let body = self.ask::<SetFunctionBreakpoints>(arguments).await?;
+        let mut body = self.ask::<SetFunctionBreakpoints>(arguments).await?;
+        if has_entry {
+            self.entry_is(body.breakpoints.get(asked.len()));
+        }
+        let ours = asked.len() + usize::from(has_entry);
+        let raising = body.breakpoints.split_off(ours.min(body.breakpoints.len()));
+        known.thrown().numbers = raising.iter().filter_map(|it| it.id).collect();
         let answers = body.breakpoints.into_iter().map(Some).chain(std::iter::repeat(None));
         let mut bound = Vec::new();
         for (it, answer) in asked.into_iter().zip(answers) {
@@ -64,6 +73,34 @@ impl Dap {
         let why = format!("{} finds functions by their names alone", known.dialect.name());
         bound.extend(elsewhere.into_iter().map(|it| not(it, why.clone())));
         Ok(bound)
+    }
+
+    /// The functions in which exceptions are raised, where no filter of the debugger is for that.
+    fn raising(&self) -> Vec<t::FunctionBreakpoint> {
+        if !self.known.thrown().is_wanted {
+            return Vec::new();
+        }
+        let names = self.known.dialect.filters().thrown_at.iter();
+        let point = |name: &&str| t::FunctionBreakpoint {
+            name: (*name).to_owned(),
+            condition: None,
+            hit_condition: None,
+        };
+        names.map(point).collect()
+    }
+
+    /// Stops where exceptions are raised, or no longer.
+    pub(super) async fn set_raising(&self, is_wanted: bool) -> Result<(), Failure> {
+        let known = &self.known;
+        let is_allowed =
+            allowed(&known.capabilities(), Feature::Request(SetFunctionBreakpoints::COMMAND));
+        let is_new = known.thrown().is_wanted != is_wanted;
+        if known.dialect.filters().thrown_at.is_empty() || is_allowed.is_err() || !is_new {
+            return Ok(());
+        }
+        known.thrown().is_wanted = is_wanted;
+        let wanted = known.functions().clone();
+        self.set_by_name(&wanted).await.map(drop)
     }
 
     fn found(&self, wanted: &WantedFunction, answer: Option<&t::Breakpoint>) -> Binding {

@@ -18,6 +18,20 @@ pub(super) struct Answer<B> {
 }
 
 impl Dap {
+    /// Breaks off what a stopped thread computes for us, if anything can.
+    async fn interrupt(&self) -> Option<()> {
+        if let Some(inside) = self.known.inside() {
+            inside.interrupt(self).await;
+            return Some(());
+        }
+        let command = self.known.dialect.interrupts()?;
+        let asked = self.requester.raw(command, serde_json::Value::Null);
+        if let Ok(Err(error)) = tokio::time::timeout(AGAIN, asked).await {
+            tracing::debug!(%error, "what the program computes goes on");
+        }
+        Some(())
+    }
+
     /// Asks for something that runs the program's own code, which may never end. `None` when it could not
     /// be broken off either. Whoever stops waiting leaves no thread stuck: the next request would wait
     /// for it.
@@ -41,11 +55,10 @@ impl Dap {
                 () = tokio::time::sleep(patience) => {}
                 _ = nobody_waits => {}
             }
-            let inside = dap.known.inside()?;
             let begun = Instant::now();
             // The first may come before the work has begun.
             while begun.elapsed() < limits::INTERRUPT {
-                inside.interrupt(&dap).await;
+                dap.interrupt().await?;
                 if let Ok(result) = tokio::time::timeout(AGAIN, &mut asked).await {
                     return Some(Answer { result, interrupted: true });
                 }

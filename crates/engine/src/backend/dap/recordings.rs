@@ -164,12 +164,14 @@ impl Reading {
             }
             "variables" => {
                 let body: t::VariablesBody = read(body);
-                let all = body.variables.into_iter().map(translate::variable).take(4);
+                let dialect = &*self.known.dialect;
+                let all =
+                    body.variables.into_iter().map(|it| translate::variable(dialect, it)).take(4);
                 let all = all.map(|it| crate::inspect::one_line(&it.name, &it.value, 40));
                 vec![format!("variables {}", all.collect::<Vec<_>>().join(" · "))]
             }
             "evaluate" => {
-                let value = translate::evaluated(read(body));
+                let value = translate::evaluated(&*self.known.dialect, read(body));
                 vec![crate::inspect::one_line("evaluated", &value, 40)]
             }
             "launch"
@@ -225,8 +227,13 @@ impl Reading {
             Signal::Output { stream, text } => format!("{stream:?} {text:.60?}"),
             Signal::Breakpoint(bound) => format!("breakpoint now {}", binding(&bound.state)),
             Signal::Exited { code } => format!("exit code {code}"),
+            Signal::Killed { signal } => format!("killed by {signal}"),
             Signal::Ended => "ended".to_owned(),
-            Signal::Titled(_) | Signal::Passed(_) | Signal::Reached(_) | Signal::Gone { .. } => {
+            Signal::Titled(_)
+            | Signal::Held { .. }
+            | Signal::Passed(_)
+            | Signal::Reached(_)
+            | Signal::Gone { .. } => {
                 panic!("{signal:?}")
             }
         }

@@ -168,7 +168,8 @@ impl Left {
 pub(super) fn share(known: &DebuggerState, looks: Looks<'_>) -> Share {
     let capabilities = known.capabilities();
     let condition = looks.condition.map(str::to_owned);
-    let can_look = allowed(&capabilities, Feature::Condition).is_ok();
+    let can_look =
+        known.dialect.takes_conditions() && allowed(&capabilities, Feature::Condition).is_ok();
     let (sent, left) = if can_look { (condition, None) } else { (None, condition) };
     let counts_alone = looks.condition.is_none() && !looks.is_trace;
     let can_count = counts_alone && allowed(&capabilities, Feature::HitCondition).is_ok();

@@ -13,11 +13,13 @@ use holdpoint_dap::types::{self as t, Capabilities, CapabilitiesChange};
 
 use super::{
     dialect::{Dialect, Inside},
+    entry::Entry,
     share::Lefts,
+    steps::Steps,
     traces::Traces,
 };
 use crate::{
-    backend::{Frame, Site, tasks::Tasks},
+    backend::{Frame, Site, WantedFunction, tasks::Tasks},
     ids::BreakpointId,
 };
 
@@ -32,11 +34,22 @@ pub struct DebuggerState {
     /// What of them is left to us.
     lefts: Mutex<Lefts>,
     traces: Mutex<Traces>,
-    /// Threads that were told to step, and have not been told to go on since.
-    steps: Mutex<BTreeSet<i64>>,
+    steps: Mutex<Steps>,
+    entry: Mutex<Entry>,
+    /// How many parts of a list there are, by the number under which they are asked for.
+    lists: Mutex<BTreeMap<i64, i64>>,
     epochs: Mutex<Epochs>,
     /// Threads whose stop was told and that were not let go since.
     standing: Mutex<BTreeSet<i64>>,
+    /// The functions that were asked for last: with those where exceptions are raised they are one request.
+    functions: Mutex<Vec<WantedFunction>>,
+    thrown: Mutex<Thrown>,
+    /// The signal that the last stop was for.
+    signal: Mutex<Option<i32>>,
+    /// How many frames of the runtime stand above the one that a thread is shown at.
+    hidden: Mutex<BTreeMap<i64, usize>>,
+    /// What was told of exceptions at which threads stand.
+    raised: Mutex<BTreeMap<i64, String>>,
     pid: Mutex<Option<u32>>,
     /// What is under way beside the events.
     pub(super) tasks: Tasks,
@@ -60,8 +73,15 @@ impl DebuggerState {
             lefts: Mutex::default(),
             traces: Mutex::default(),
             steps: Mutex::default(),
+            entry: Mutex::default(),
+            lists: Mutex::default(),
             epochs: Mutex::default(),
             standing: Mutex::default(),
+            functions: Mutex::default(),
+            thrown: Mutex::default(),
+            signal: Mutex::default(),
+            hidden: Mutex::default(),
+            raised: Mutex::default(),
             pid: Mutex::default(),
             tasks: Tasks::default(),
             tells_output,
@@ -99,8 +119,16 @@ impl DebuggerState {
         lock(&self.traces)
     }
 
-    pub(super) fn steps(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+    pub(super) fn steps(&self) -> MutexGuard<'_, Steps> {
         lock(&self.steps)
+    }
+
+    pub(super) fn entry(&self) -> MutexGuard<'_, Entry> {
+        lock(&self.entry)
+    }
+
+    pub(super) fn lists(&self) -> MutexGuard<'_, BTreeMap<i64, i64>> {
+        lock(&self.lists)
     }
 
     pub(super) fn epochs(&self) -> MutexGuard<'_, Epochs> {
@@ -109,6 +137,26 @@ impl DebuggerState {
 
     pub(super) fn standing(&self) -> MutexGuard<'_, BTreeSet<i64>> {
         lock(&self.standing)
+    }
+
+    pub(super) fn functions(&self) -> MutexGuard<'_, Vec<WantedFunction>> {
+        lock(&self.functions)
+    }
+
+    pub(super) fn thrown(&self) -> MutexGuard<'_, Thrown> {
+        lock(&self.thrown)
+    }
+
+    pub(super) fn signal(&self) -> MutexGuard<'_, Option<i32>> {
+        lock(&self.signal)
+    }
+
+    pub(super) fn hidden(&self) -> MutexGuard<'_, BTreeMap<i64, usize>> {
+        lock(&self.hidden)
+    }
+
+    pub(super) fn raised(&self) -> MutexGuard<'_, BTreeMap<i64, String>> {
+        lock(&self.raised)
     }
 
     pub(super) fn pid(&self) -> Option<u32> {
@@ -144,6 +192,14 @@ impl DebuggerState {
         let here = sites.iter().filter(|(_, site)| site.line == line);
         here.filter(|(_, site)| is_same(&site.file, file)).map(|(id, _)| *id).collect()
     }
+}
+
+/// Breakpoints in the functions that raise exceptions.
+#[derive(Debug, Default)]
+pub(super) struct Thrown {
+    pub(super) is_wanted: bool,
+    /// As the debugger numbers them.
+    pub(super) numbers: BTreeSet<i64>,
 }
 
 /// How often threads went on, together and by themselves.

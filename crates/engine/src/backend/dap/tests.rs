@@ -21,7 +21,8 @@ use super::{
 };
 use crate::{
     backend::{
-        Backend, Exceptions, Handle, Signal, Slice, StopReason, Tracing, Wanted, WantedFunction,
+        Backend, Exceptions, FrameId, Handle, Signal, Slice, StopReason, Tracing, Wanted,
+        WantedFunction,
     },
     ids::BreakpointId,
     template::Template,
@@ -223,7 +224,7 @@ async fn nothing_is_sent_that_was_not_announced() {
     expect![""].assert_eq(&told.join("\n"));
     let stack = dap.stack(1, Slice { start: 1, count: 1 }).await.unwrap();
     assert_eq!((stack.frames.len(), stack.frames[0].line, stack.total), (1, 9, Some(3)));
-    let refused = dap.assign(&Handle::number(1), "n", "4").await.unwrap_err();
+    let refused = dap.assign(&FrameId::number(1), &Handle::number(1), "n", "4").await.unwrap_err();
     expect!["the Java debugger cannot set a variable: it does not announce `supportsSetVariable`"]
         .assert_eq(&refused.message);
     dap.exception(1).await.unwrap_err();

@@ -117,7 +117,8 @@ impl Traces {
         self.known.range_mut((id, 0)..=(id, u64::MAX)).next_back().map(|(_, traced)| traced)
     }
 
-    /// A hit as the helper writes it: `[[id, generation], number, time, thread, where, values, thread's name]`.
+    /// A hit as the helper writes it: `[[id, generation], number, time, thread, where, values, thread's
+    /// name]`; the time in microseconds.
     pub(super) fn read(&self, hit: &Value) -> Option<Passed> {
         let id = BreakpointId(hit.pointer("/0/0")?.as_i64()?);
         let traced = self.known.get(&(id, hit.pointer("/0/1")?.as_u64()?))?;
@@ -132,7 +133,7 @@ impl Traces {
             id,
             tracing: Arc::clone(&traced.tracing),
             hit_count: hit.get(1)?.as_u64()?,
-            at: moment(hit.get(2)?.as_f64()?),
+            at: moment(hit.get(2)?.as_i64()?),
             thread: hit.get(3)?.as_i64()?,
             thread_name: hit.get(6).and_then(Value::as_str).map(Into::into),
             file: text(1).map_or_else(|| Arc::clone(&traced.file), Into::into),
@@ -151,11 +152,18 @@ pub(super) enum Look {
     Place,
     /// Whether it is one: something about its breakpoints is left to us.
     Points,
+    /// Whether a step has ended.
+    Step,
 }
 
 impl Dap {
-    pub fn trace_way(&self) -> TraceWay {
-        self.known.inside().map_or(TraceWay::Emulated, |it| it.trace_way())
+    pub fn trace_way(&self, id: BreakpointId) -> TraceWay {
+        self.known.inside().map_or(TraceWay::Emulated, |it| it.trace_way(id))
+    }
+
+    /// Whether its condition or its hits are left to us.
+    pub fn emulates(&self, id: BreakpointId) -> bool {
+        self.known.lefts().has(id)
     }
 
     /// Of these expressions, the first that is none, and why.
@@ -174,15 +182,19 @@ impl Dap {
     pub(super) fn to_look_at(&self, stopped: &Stopped) -> Option<Look> {
         let known = &self.known;
         let is_nameless = stopped.reason == StopReason::Breakpoint && stopped.hits.is_empty();
-        if is_nameless && !known.dialect.names_hits() && !known.sites().is_empty() {
+        let may_be_either = !known.sites().is_empty() || !known.steps().is_empty();
+        if is_nameless && !known.dialect.names_hits() && may_be_either {
             return Some(Look::Place);
+        }
+        if self.may_go_on(stopped) {
+            return Some(Look::Step);
         }
         let is_left = |id: &BreakpointId| known.lefts().has(*id) || self.is_emulated(*id);
         stopped.hits.iter().any(is_left).then_some(Look::Points)
     }
 
     fn is_emulated(&self, id: BreakpointId) -> bool {
-        self.trace_way() == TraceWay::Emulated && self.known.traces().has(id)
+        self.trace_way(id) == TraceWay::Emulated && self.known.traces().has(id)
     }
 
     /// Looks at a stop, tells the tracepoints' hits, and goes on unless somebody else wanted it.
@@ -193,6 +205,9 @@ impl Dap {
         signals: mpsc::Sender<Signal>,
     ) {
         let begun = (Instant::now(), Timestamp::now());
+        if look == Look::Step {
+            return self.end_step(stopped, &signals).await;
+        }
         // The session may have ended first, wherever a signal goes unsent.
         let top = match self.top(stopped.thread).await {
             Ok(top) => top,
@@ -205,8 +220,12 @@ impl Dap {
         };
         if look == Look::Place {
             stopped.hits = self.known.at(&top);
-            // A stop that is nobody's is the program's own, or a step's end.
+            // A stop that is nobody's is the program's own, or a step's end: some debuggers call both a breakpoint,
+            // and give each stop a thread of its own.
             if stopped.hits.is_empty() {
+                if self.known.steps().are_over() {
+                    stopped.reason = StopReason::Step;
+                }
                 return self.tell_stop(stopped, &signals).await;
             }
         }
@@ -246,6 +265,17 @@ impl Dap {
         self.tell_stop(stopped, &signals).await;
     }
 
+    async fn end_step(&self, stopped: Stopped, signals: &mpsc::Sender<Signal>) {
+        match self.goes_on(stopped.thread).await {
+            Ok(true) => return,
+            // The program is gone, and so is the stop.
+            Err(failure) if failure.code == Code::SessionEnded => return,
+            Err(failure) => tracing::debug!(%failure, "a step is told where it ended"),
+            Ok(false) => {}
+        }
+        self.tell_stop(stopped, signals).await;
+    }
+
     pub(super) async fn tell_stop(&self, stopped: Stopped, signals: &mpsc::Sender<Signal>) {
         self.known.standing().insert(stopped.thread);
         // The session may have ended first.
@@ -266,7 +296,7 @@ impl Dap {
         self.resume(stopped.thread).await.map(|_| true)
     }
 
-    async fn top(&self, thread: i64) -> Result<Frame, Failure> {
+    pub(super) async fn top(&self, thread: i64) -> Result<Frame, Failure> {
         let top = self.stack(thread, Slice { start: 0, count: 1 }).await?;
         let top = top.frames.into_iter().next();
         top.ok_or_else(|| Failure::new(Code::NotFound, "a stop without a frame"))
@@ -352,8 +382,6 @@ fn error_type(message: &str) -> String {
     if word.is_empty() { "Error".to_owned() } else { budget::cut(word, limits::NAME_BYTES) }
 }
 
-fn moment(seconds: f64) -> Timestamp {
-    #[expect(clippy::cast_possible_truncation, reason = "microseconds of this age fit")]
-    let micros = (seconds * 1e6) as i64;
+fn moment(micros: i64) -> Timestamp {
     Timestamp::from_microsecond(micros).unwrap_or_else(|_| Timestamp::now())
 }

@@ -40,14 +40,15 @@ pub(super) fn stopped(
     stopped: &t::StoppedEvent,
     known: &BTreeMap<i64, Vec<BreakpointId>>,
 ) -> Stopped {
-    let reason = match &stopped.reason {
+    let own = dialect.reason(stopped);
+    let reason = own.unwrap_or_else(|| match &stopped.reason {
         t::StopReason::Step => StopReason::Step,
         t::StopReason::Breakpoint | t::StopReason::FunctionBreakpoint => StopReason::Breakpoint,
         t::StopReason::Exception => StopReason::Exception,
         t::StopReason::Pause => StopReason::Pause,
         t::StopReason::Entry => StopReason::Entry,
         other => StopReason::Other(other.to_string()),
-    };
+    });
     Stopped {
         thread: stopped.thread_id.unwrap_or(1),
         reason,
@@ -93,38 +94,38 @@ pub(super) fn scope(dialect: &dyn Dialect, scope: t::Scope) -> Scope {
     Scope { kind, name: scope.name, children: Handle::number(scope.variables_reference) }
 }
 
-pub(super) fn variable(variable: t::Variable) -> Variable {
+pub(super) fn variable(dialect: &dyn Dialect, variable: t::Variable) -> Variable {
     Variable {
         name: variable.name,
-        value: Value {
+        value: dialect.shown(Value {
             text: variable.value,
             kind: variable.type_name.filter(|kind| !kind.is_empty()),
             children: handle(variable.variables_reference),
             indexed: count(variable.indexed_variables),
             named: count(variable.named_variables),
-        },
+        }),
         expression: variable.evaluate_name,
     }
 }
 
-pub(super) fn evaluated(body: t::EvaluateBody) -> Value {
-    Value {
+pub(super) fn evaluated(dialect: &dyn Dialect, body: t::EvaluateBody) -> Value {
+    dialect.shown(Value {
         text: body.result,
         kind: body.type_name.filter(|kind| !kind.is_empty()),
         children: handle(body.variables_reference),
         indexed: count(body.indexed_variables),
         named: count(body.named_variables),
-    }
+    })
 }
 
-pub(super) fn assigned(body: t::SetValueBody) -> Value {
-    Value {
+pub(super) fn assigned(dialect: &dyn Dialect, body: t::SetValueBody) -> Value {
+    dialect.shown(Value {
         text: body.value,
         kind: body.type_name.filter(|kind| !kind.is_empty()),
         children: body.variables_reference.and_then(handle),
         indexed: count(body.indexed_variables),
         named: count(body.named_variables),
-    }
+    })
 }
 
 /// Of a traceback, the line that says what is wrong.

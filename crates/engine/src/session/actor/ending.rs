@@ -31,10 +31,18 @@ impl Actor {
                 exit
             }
             (Some(exit), Some(_)) => exit,
+            // It looks at a program that is not ours: that is let go first, without our breakpoints.
+            (None, Some(server)) if server.is_visitor() => {
+                self.let_go().await;
+                server.kill().await;
+                Exit::Left
+            }
             (None, Some(program)) => program.kill().await,
             (exit, None) => {
+                let main = self.targets.backend(TargetId::MAIN);
+                let ends = main.is_some_and(|it| it.ends_it());
                 self.let_go().await;
-                exit.unwrap_or(Exit::Left)
+                exit.unwrap_or(if ends { Exit::Unknown } else { Exit::Left })
             }
         };
         // What the program wrote last is there before its end is told.
@@ -42,6 +50,7 @@ impl Actor {
             tracing::debug!(session = %self.id, "a child keeps the program's output open");
         }
         if is_ours {
+            self.ending();
             self.last_hits().await;
         } else {
             self.what_came();
@@ -56,6 +65,14 @@ impl Actor {
         let outputs = self.state.step(Input::Exited);
         self.carry_out(outputs, None);
         exit
+    }
+
+    /// What is still read may take a while: whoever asks meanwhile is not told that it runs.
+    pub(super) fn ending(&mut self) {
+        if !self.is_ending {
+            self.is_ending = true;
+            self.show();
+        }
     }
 
     /// What the processes still say is taken meanwhile: behind it are their answers.
@@ -121,7 +138,17 @@ impl Actor {
 
     pub(super) fn exited(&mut self, target: TargetId, code: i64) {
         if target == TargetId::MAIN {
-            self.told_exit = i32::try_from(code).ok().map(Exit::Code);
+            // A process that a signal ended has no code; some debuggers write it so.
+            let by_signal = (-64..0).contains(&code);
+            let told = i32::try_from(code).ok();
+            self.told_exit =
+                told.map(|it| if by_signal { Exit::Signal(-it) } else { Exit::Code(it) });
+        }
+    }
+
+    pub(super) fn killed(&mut self, target: TargetId, signal: i32) {
+        if target == TargetId::MAIN {
+            self.told_exit = Some(Exit::Signal(signal));
         }
     }
 
@@ -129,6 +156,7 @@ impl Actor {
     fn late(&mut self, target: TargetId, signal: Signal) {
         match signal {
             Signal::Exited { code } => self.exited(target, code),
+            Signal::Killed { signal } => self.killed(target, signal),
             Signal::Passed(hits) => self.tell.passed(target, hits),
             Signal::Titled(title) => self.tell.titled(target, &title),
             Signal::Reached(all) => self.tell.reached(all),
@@ -139,6 +167,7 @@ impl Actor {
             | Signal::ThreadStarted { .. }
             | Signal::ThreadEnded { .. }
             | Signal::Breakpoint(_)
+            | Signal::Held { .. }
             | Signal::Ended
             | Signal::Gone { .. } => {}
         }

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{Actor, Done};
 use crate::{
     adapter::Connected,
+    backend::Backend,
     ids::{BreakpointId, TargetId},
     limits,
     session::{state::Input, target::Target},
@@ -19,7 +20,12 @@ impl Actor {
         self.tell.begins_with(target, bound);
         let texts = self.targets.texts_of(target, pid, self.began);
         texts.begin(&self.breakpoints);
-        let joined = Target { backend, pid, texts, order: Arc::default() };
+        if let Backend::Vscode(vscode) = &backend
+            && self.control.is_persons()
+        {
+            vscode.held(true);
+        }
+        let joined = Target { backend, pid, texts, changes: Arc::default() };
         self.targets.lock().insert(target, joined.clone());
         self.look = Some((joined.clone(), tokio::time::Instant::now() + limits::LOOK_RUNNING));
         let outputs = self.state.step(Input::Joined { target });
@@ -45,7 +51,7 @@ impl Actor {
     fn resync(&self, target: TargetId, joined: Target) {
         let (breakpoints, tell) = (Arc::clone(&self.breakpoints), Arc::clone(&self.tell));
         self.beside.push(Box::pin(async move {
-            let _order = joined.order.lock().await;
+            let _turn = joined.changes.turn().await;
             let Target { backend, texts, .. } = &joined;
             for (file, _) in breakpoints.by_file() {
                 match texts.set(backend, &breakpoints, &file).await {

@@ -156,7 +156,9 @@ impl Teller {
 
     /// Whether it is in a file of another language, so that it is for other programs.
     pub(super) fn is_foreign(&self, breakpoint: &Breakpoint) -> bool {
+        // An editor debugs languages that are not ours to know.
+        let is_known = adapter::languages().contains(&self.language);
         let language = breakpoint.place.file().and_then(adapter::language_of);
-        language.is_some_and(|it| it != self.language)
+        is_known && language.is_some_and(|it| it != self.language)
     }
 }

@@ -4,21 +4,49 @@
 use std::path::Path;
 
 use holdpoint_engine::{
-    adapter,
-    language::{WantedLibrary, Wants},
+    adapter::{self, Adapter},
+    language::{DebuggerProgram, WantedLibrary, Wants},
 };
 
 use super::process::{self, Answer};
-use super::{Check, Finding, FindingKind, Machine};
+use super::{Check, Finding, FindingKind, Look, Machine};
+use crate::cmd::adapters::{fix, version_in as version_anywhere};
 use crate::cmd::setup::whereabouts::Platform;
 
-/// One check for each language.
+/// One check for each language, and one for its debugger where that is a program of its own.
 pub(super) fn checks() -> impl Iterator<Item = Check> {
-    let wants = adapter::all().iter().filter_map(|it| it.wants());
-    wants.map(|it| Check {
-        is_needed: false,
-        look: Box::new(move |machine: &Machine| look(&it, machine)),
+    let check = |look| Check { is_needed: false, look };
+    adapter::all().iter().flat_map(move |language| {
+        let runtime = language
+            .wants()
+            .map(|wants| -> Look { Box::new(move |machine: &Machine| look(&wants, machine)) });
+        let debugger = language.debugger().map(|wanted| -> Look {
+            Box::new(move |machine: &Machine| vec![look_for_debugger(*language, &wanted, machine)])
+        });
+        runtime.into_iter().chain(debugger).map(check)
     })
+}
+
+fn look_for_debugger(
+    language: &dyn Adapter,
+    wanted: &DebuggerProgram,
+    machine: &Machine,
+) -> Finding {
+    let home = machine.whereabouts.holdpoint_folder().unwrap_or_default();
+    let Some(path) = adapter::debugger::seek(language.language(), wanted, &home) else {
+        let detail = format!("is not here: no line debugging of {}", language.called());
+        return Finding::new(FindingKind::Warning, wanted.name, detail)
+            .with_fix(fix(language, wanted.install));
+    };
+    let answer = process::ask(&path, wanted.version, process::DEADLINE);
+    let version = match &answer {
+        Answer::Said(text) => version_anywhere(text),
+        Answer::TooLate | Answer::Failed(_) => None,
+    };
+    match version {
+        Some(version) => found(wanted.name, &version, &path),
+        None => no_version(wanted.name, &path, &answer),
+    }
 }
 
 fn look(wants: &Wants, machine: &Machine) -> Vec<Finding> {

@@ -26,6 +26,14 @@ pub(super) enum Answer {
     Failed(String),
 }
 
+/// What a program says to these words, if it does so in time.
+pub(crate) fn said(program: &Path, arguments: &[&str]) -> Option<String> {
+    match ask(program, arguments, DEADLINE) {
+        Answer::Said(text) => Some(text),
+        Answer::TooLate | Answer::Failed(_) => None,
+    }
+}
+
 /// Runs a program and returns what it said until the deadline.
 pub(super) fn ask(program: &Path, arguments: &[&str], deadline: Duration) -> Answer {
     let mut command = Command::new(program);

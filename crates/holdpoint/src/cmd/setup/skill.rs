@@ -66,7 +66,8 @@ mod tests {
     fn it_names_only_tools_that_setup_mounts() {
         let catalogue = catalogue();
         let words = TEXT.split(|c: char| !c.is_ascii_lowercase() && c != '_');
-        let families = ["debug_", "breakpoint_", "tracepoint_", "timeline_", "server_", "more_"];
+        let families =
+            ["record_", "debug_", "breakpoint_", "tracepoint_", "timeline_", "server_", "more_"];
         let named: Vec<&str> =
             words.filter(|word| families.iter().any(|family| word.starts_with(family))).collect();
         assert!(named.len() > 10, "{named:?}");

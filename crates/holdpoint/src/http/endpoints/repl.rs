@@ -7,6 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use holdpoint_engine::{
+    actor::Actor,
     limits,
     repl::{EvalOutcome, NoRepl, ReplQuery},
 };
@@ -195,7 +196,7 @@ pub(super) async fn evaluate(
         Err(refusal) => return refusal,
     };
     let callpoints = app.engine.callpoints().await;
-    match callpoints.evaluate(&session_id, &expr, limits::EVAL).await {
+    match callpoints.evaluate(&session_id, &expr, Actor::Person, limits::EVAL).await {
         Ok(entry) => Json(json!({
             "output": entry.output,
             "stdout": entry.stdout,

@@ -108,6 +108,7 @@ fn ours(record: &Record) -> Vec<Text> {
         | Event::ClientConnected { .. }
         | Event::ClientLeft { .. }
         | Event::ControlChanged { .. }
+        | Event::EditorSession(_)
         | Event::Evaluated(_)
         | Event::ReplChanged { .. }
         | Event::ProcessStarted { .. }
@@ -290,6 +291,7 @@ fn level(event: &Event) -> Option<LoggingLevel> {
         Event::Note { .. } | Event::ControlChanged { .. } => Some(LoggingLevel::Notice),
         Event::Stopped(_)
         | Event::SessionEnded { .. }
+        | Event::EditorSession(_)
         | Event::TracepointHit(_)
         | Event::CallPaused { .. } => Some(LoggingLevel::Info),
         Event::CallLost { .. } | Event::CallsDropped { .. } | Event::CallsLost { .. } => {

@@ -41,16 +41,10 @@ function tick(at = document) {
   }
 }
 tick();
-setInterval(tick, 1000);
+setInterval(() => tick(), 1000);
 
 // ── Parts: what the stream brings is laid over what is there ──
 // A node that is the same stays, so focus, scrolling, selections and what is open stay too.
-const isBusy = (el) => {
-  const at = document.activeElement, sel = getSelection();
-  const types = at && at !== body && el.contains(at) && at.matches("input:not([type=radio], [type=checkbox]), textarea, select");
-  return types || (sel && !sel.isCollapsed && el.contains(sel.anchorNode));
-};
-const late = new Map();
 function keyOf(node) { return node.nodeType === 1 ? node.id || node.dataset.k || "" : ""; }
 function isAlike(old, now) {
   return old.nodeType === now.nodeType && old.nodeName === now.nodeName && keyOf(old) === keyOf(now);
@@ -58,8 +52,6 @@ function isAlike(old, now) {
 function lay(old, now) {
   if (old.isEqualNode(now)) return;
   if (old.nodeType !== 1) { if (old.data !== now.data) old.data = now.data; return; }
-  // Ages and clocks are ours to write.
-  if (old.matches("time[data-since], time[data-at]") && old.dataset.since === now.dataset.since && old.dataset.at === now.dataset.at) return;
   attributes(old, now);
   children(old, now);
 }
@@ -78,58 +70,123 @@ function attributes(old, now) {
 function children(old, now) {
   const keyed = new Map();
   for (const child of old.children) { const key = keyOf(child); if (key) keyed.set(key, child); }
-  // What was fetched into an opened tree is not the server's to take away at once.
   let at = old.firstChild;
   for (const next of [...now.childNodes]) {
     const key = keyOf(next);
     let same = key ? keyed.get(key) : null;
     if (same && !isAlike(same, next)) same = null;
     if (!key && at && !keyOf(at) && isAlike(at, next)) same = at;
-    if (!same) {
-      const fresh = document.importNode(next, true);
-      // Before it is in: asking the page to be laid out for each row would take most of a frame.
-      if (fresh.nodeType === 1 && old.hasAttribute("data-tells")) fresh.classList.add("told");
-      old.insertBefore(fresh, at);
-      continue;
-    }
+    if (!same) { old.insertBefore(next, at); continue; }
     if (same !== at) old.insertBefore(same, at); else at = at.nextSibling;
     lay(same, next);
   }
+  // What was fetched into an opened tree is not the server's to take away at once.
   while (at) { const gone = at; at = at.nextSibling; if (!(gone.nodeType === 1 && gone.hasAttribute("data-fetched"))) gone.remove(); }
 }
+// What is parsed says its times as the page does, so what is the same is equal.
 function parsed(html) {
   const form = document.createElement("template");
   form.innerHTML = html;
+  tick(form.content);
   return form.content;
 }
-function swap(id, html) {
-  const el = document.getElementById(id);
-  if (!el) return;
-  if (isBusy(el) && !el.hasAttribute("data-lays")) { late.set(id, html); return; }
-  // A list is live while it stands at its top; else it says that there is more.
-  if (el.dataset.top && el.closest(".scroll")?.scrollTop > 0) { late.set(id, html); newer(el, true); return; }
-  if (el.dataset.top) newer(el, false);
-  late.delete(id);
-  const atEnd = el.matches("[data-end]") && el.scrollHeight - el.scrollTop - el.clientHeight < 40;
+
+// ── When: a few milliseconds of each frame; what is left of it waits for the next ──
+// Where things stand is asked before anything is changed: afterwards the browser would lay the whole page out to answer.
+const SLICE = 4, FEW = 3;
+// By part: what it is to become. The newest wins.
+const waiting = new Map();
+let frame = 0;
+function soon() { if (!frame) frame = requestAnimationFrame(work); }
+function wait(id, html, order, rows) {
+  if (!order) { if (html !== null) waiting.set(id, { html }); return; }
+  const now = new Set(order), known = waiting.get(id)?.rows ?? new Map();
+  for (const [row, text] of rows) known.set(row, text);
+  for (const row of [...known.keys()]) if (!now.has(row)) known.delete(row);
+  waiting.set(id, { order, now, rows: known, at: -1 });
+}
+function work() {
+  frame = 0;
+  settle();
+  const until = performance.now() + SLICE;
+  for (const [id, job] of waiting) {
+    const el = document.getElementById(id);
+    if (el && !may(el, job)) continue;
+    if (el && job.order && !layRows(el, job, until)) return soon();
+    if (el && !job.order) layPart(el, job.html);
+    waiting.delete(id);
+    if (el?.hasAttribute("data-end") && !apart.has(el)) ending.add(el);
+    if (id === "source") moved = true;
+    if (performance.now() > until) break;
+  }
+  if (ending.size || moved || [...waiting].some(([id, job]) => may(document.getElementById(id), job))) soon();
+}
+function layPart(el, html) {
   const holder = el.cloneNode(false);
   holder.append(parsed(html));
   children(el, holder);
-  if (atEnd) el.scrollTop = el.scrollHeight;
-  tick(el);
 }
-function newer(el, is) { const pill = document.getElementById(el.dataset.top); if (pill) pill.hidden = !is; }
-document.addEventListener("scroll", (event) => { if (late.size && event.target.scrollTop === 0) catchUp(); }, true);
-// Rows of a list, each by its id.
-function patch(rows) {
-  for (const [id, html] of rows) {
-    const el = document.getElementById(id), now = parsed(html).firstElementChild;
-    if (el && now) lay(el, now);
+// Each row by its id, in their order; whether all of them are there.
+function layRows(el, job, until) {
+  if (job.at < 0) {
+    for (const row of [...el.children]) if (!job.now.has(row.id)) row.remove();
+    job.at = 0;
+    // What comes faster than anybody reads does not flash.
+    job.tells = el.hasAttribute("data-tells") && job.order.length - el.children.length <= FEW;
   }
+  let next = el.children[job.at] ?? null;
+  for (; job.at < job.order.length; job.at += 1) {
+    if (performance.now() > until) return false;
+    const id = job.order[job.at], html = job.rows.get(id);
+    const fresh = html === undefined ? null : parsed(html).firstElementChild;
+    let row = next?.id === id ? next : document.getElementById(id);
+    if (row && fresh) lay(row, fresh);
+    if (!row && fresh) { row = fresh; if (job.tells) row.classList.add("told"); }
+    if (row === next) next = next?.nextElementSibling ?? null; else if (row) el.insertBefore(row, next);
+  }
+  return true;
 }
-// Brought up to date when left.
-function catchUp() { for (const [id, html] of [...late]) swap(id, html); }
-document.addEventListener("focusout", () => setTimeout(catchUp, 50));
-document.addEventListener("selectionchange", () => { if (late.size && getSelection().isCollapsed) catchUp(); });
+// Not what somebody types in or has selected; and a list is live while it stands at its top.
+let chosen = null;
+const TYPED = "input:not([type=radio], [type=checkbox]), textarea, select";
+function may(el, job) {
+  if (!el) return true;
+  if (el.dataset.top) {
+    const is = away.has(el.closest(".scroll")), pill = document.getElementById(el.dataset.top);
+    if (pill && pill.hidden === is) pill.hidden = !is;
+    if (is) return false;
+  }
+  if (el.hasAttribute("data-lays")) return true;
+  const at = document.activeElement;
+  const isBusy = (at && at !== body && at.matches(TYPED) && el.contains(at)) || (chosen && el.contains(chosen));
+  return !isBusy || (job.order?.length === el.children.length && job.order.every((id, place) => el.children[place].id === id));
+}
+document.addEventListener("focusout", () => setTimeout(soon, 50));
+document.addEventListener("selectionchange", () => {
+  const selected = getSelection();
+  chosen = selected.isCollapsed ? null : selected.anchorNode;
+  if (waiting.size) soon();
+});
+
+// ── Scrolling: lists that were left at their top, ends that are followed until somebody looks back ──
+const away = new WeakSet(), apart = new WeakSet(), ours = new WeakSet(), ending = new Set();
+let moved = false;
+document.addEventListener("scroll", ({ target }) => {
+  if (target.scrollTop > 0) away.add(target); else { away.delete(target); if (waiting.size) soon(); }
+  if (!target.matches?.("[data-end]") || ours.delete(target)) return;
+  if (target.scrollHeight - target.scrollTop - target.clientHeight < 40) apart.delete(target); else apart.add(target);
+}, true);
+function toEnd(box) {
+  const before = box.scrollTop;
+  box.scrollTop = box.scrollHeight;
+  if (box.scrollTop !== before) ours.add(box);
+}
+function settle() {
+  for (const box of ending) toEnd(box);
+  ending.clear();
+  if (moved) follow();
+  moved = false;
+}
 
 // ── The current line: in the middle, only when it left the window ──
 let here = null;
@@ -141,9 +198,8 @@ function follow() {
   const isSeen = top >= box.scrollTop && top + line.offsetHeight <= box.scrollTop + box.clientHeight;
   if (first || !isSeen) box.scrollTop = top - box.clientHeight / 2;
 }
-function ends() { for (const box of $$("[data-end]")) box.scrollTop = box.scrollHeight; }
 follow();
-ends();
+for (const box of $$("[data-end]")) toEnd(box);
 
 // ── The stream ──
 const has = new Map((body.dataset.has || "").split(" ").filter(Boolean).map((it) => {
@@ -185,15 +241,26 @@ function connect() {
   source.onerror = lost;
 }
 function take({ seq, title, parts }) {
-  $("#live-seq").textContent = seq.toLocaleString("en-GB");
-  document.title = `${title} · Holdpoint`;
-  for (const [id, mark, html, rows] of parts) {
-    if (id === "main") { const bar = $("#lost"); body.append(bar); swap("main", html); ends(); continue; }
+  $("#live-seq").textContent = String(seq).replace(/\B(?=(\d{3})+$)/g, ",");
+  const named = `${title} · Holdpoint`;
+  if (document.title !== named) document.title = named;
+  const whole = parts.find(([id]) => id === "main");
+  if (whole) waiting.clear();
+  for (const [id, mark, html, order, rows] of parts) {
+    if (id === "main") continue;
     has.set(id, mark);
-    if (rows) patch(rows); else if (html !== null) swap(id, html);
+    wait(id, html, order, rows);
   }
+  if (whole) other(whole[2]);
   for (const button of $$("[aria-busy]")) button.removeAttribute("aria-busy");
-  follow();
+  soon();
+}
+// The view took another form.
+function other(html) {
+  body.append($("#lost"));
+  layPart($("#main"), html);
+  for (const box of $$("[data-end]")) ending.add(box);
+  moved = true;
 }
 if (body.dataset.at) connect();
 document.addEventListener("visibilitychange", () => {
@@ -229,6 +296,8 @@ async function send(form, button) {
     else $("#said").replaceChildren();
     if (told.to) location.href = told.to;
     for (const field of $$("[data-once]", form)) if (!told.error) field.value = "";
+    const box = form.closest("[data-closes]");
+    if (box && !told.error) { box.open = false; document.activeElement?.blur(); }
   } catch {
     say("The server did not answer.", "What was asked for may not have been done.");
   } finally {
@@ -304,7 +373,7 @@ const focused = () => at?.isConnected ? at : $("#source .here, #source .frame");
 function press(button) { if (button && !button.disabled) button.click(); }
 document.addEventListener("keydown", (event) => {
   const { key } = event;
-  const typing = event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select");
+  const typing = event.target.closest(TYPED);
   if (key === "Escape" && typing) return typing.blur();
   const fn = /^F\d+$/.test(key) && $(`[data-key="${(event.shiftKey ? "Shift " : "") + key}"]`);
   if (fn) { event.preventDefault(); return press(fn); }

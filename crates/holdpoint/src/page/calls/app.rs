@@ -32,6 +32,12 @@ impl AppsKnown {
             None => by_key(process),
         }
     }
+
+    /// When it began, and when it was last heard of, in seconds.
+    pub(super) fn life(&self, process: &str) -> (f64, f64) {
+        let found = self.rows.iter().find(|(row, _)| row.process == process);
+        found.map_or((0.0, 0.0), |(row, _)| (row.started_at, row.seen_at))
+    }
 }
 
 pub(super) fn name(row: &AppRow) -> String {

@@ -1,5 +1,4 @@
-//! A window of calls over time, one bar each, those inside of others below them; threads below each other. Geometry is in
-//! attributes, so nothing is redrawn when the window changes.
+//! A window of calls over time, one bar each, those inside of others below them; threads below each other.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +6,11 @@ use holdpoint_engine::{limits, records::CallNode};
 use maud::{Markup, html};
 
 use super::tree::{TreeRow, is_raised};
-use crate::page::{address, pieces};
-
-const ROW: usize = 22;
-/// Percent of the width from which a bar has its name in it.
-const NAMED: f64 = 4.0;
-/// Percent of the width that the shortest call has.
-const LEAST: f64 = 0.15;
+use crate::page::{
+    address,
+    bars::{self, TimeBar},
+    pieces,
+};
 
 /// From the first call to the last end.
 pub(super) fn span(rows: &[&TreeRow<'_>]) -> (f64, f64) {
@@ -24,10 +21,7 @@ pub(super) fn span(rows: &[&TreeRow<'_>]) -> (f64, f64) {
 
 /// Where a call begins and how wide it is, in percent.
 pub(super) fn place(node: &CallNode, began: f64, ended: f64) -> (String, String) {
-    let all = ended - began;
-    let x = ((node.started_at - began) * 100.0 / all).clamp(0.0, 100.0 - LEAST);
-    let width = ((node.completed_at - node.started_at) * 100.0 / all).clamp(LEAST, 100.0 - x);
-    (format!("{x:.3}"), format!("{width:.3}"))
+    bars::place((node.started_at, node.completed_at), (began, ended))
 }
 
 pub(super) fn markup(rows: &[&TreeRow<'_>]) -> Markup {
@@ -35,12 +29,12 @@ pub(super) fn markup(rows: &[&TreeRow<'_>]) -> Markup {
     let lanes = lanes(rows);
     let depth: usize = lanes.values().map(|(_, rows)| *rows).sum::<usize>().min(limits::PAGE_FLAME);
     let left_out = rows.iter().filter(|it| row_of(it, &lanes) >= limits::PAGE_FLAME).count();
+    let drawn = rows.iter().map(|row| (row, row_of(row, &lanes)));
+    let drawn: Vec<TimeBar> =
+        drawn.filter(|(_, at)| *at < limits::PAGE_FLAME).map(|(row, at)| bar(row, at)).collect();
     html! {
         @if rows.is_empty() { p.quiet { "Nothing to draw." } } @else {
-            div.axis aria-hidden="true" { @for part in 0..6_u32 { span { (pieces::took((ended - began) * f64::from(part) / 5.0)) } } }
-            svg width="100%" height=(depth * ROW) role="group" aria-label="Calls over time; the table below says the same" {
-                @for row in rows { @let at = row_of(row, &lanes); @if at < limits::PAGE_FLAME { (bar(row, at, began, ended)) } }
-            }
+            (bars::drawing(&drawn, depth, (began, ended)))
             @if left_out > 0 { p.quiet.small-t { (left_out) " calls lie deeper than is drawn; the table has them." } }
         }
     }
@@ -68,19 +62,17 @@ fn row_of(row: &TreeRow<'_>, lanes: &FlameLanes<'_>) -> usize {
     first + row.depth
 }
 
-fn bar(row: &TreeRow<'_>, at: usize, began: f64, ended: f64) -> Markup {
+fn bar(row: &TreeRow<'_>, at: usize) -> TimeBar {
     let node = row.node;
-    let (x, width) = place(node, began, ended);
-    let hue = if is_raised(node) { "cx" } else { row.hue };
     let short = node.name.rsplit([':', '/']).next().unwrap_or(&node.name);
-    let is_named = width.parse::<f64>().is_ok_and(|width| width > NAMED);
-    html! {
-        a href={ "/calls/call/" (address::word(&node.call_id)) } {
-            svg x={ (x) "%" } y=(at * ROW) width={ (width) "%" } height=(ROW - 1) {
-                rect class=(hue) width="100%" height=(ROW - 1) rx="2" {}
-                @if is_named { text x="6" y="15" { (pieces::line(short)) } }
-                title { (pieces::line(&row.line)) ", " (pieces::took(node.completed_at - node.started_at)) }
-            }
-        }
+    let took = pieces::took(node.completed_at - node.started_at);
+    TimeBar {
+        href: format!("/calls/call/{}", address::word(&node.call_id)),
+        name: short.to_owned(),
+        told: format!("{}, {took}", row.line),
+        hue: if is_raised(node) { "cx" } else { row.hue },
+        began: node.started_at,
+        ended: node.completed_at,
+        row: at,
     }
 }

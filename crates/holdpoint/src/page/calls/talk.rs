@@ -15,6 +15,7 @@ use crate::{
     page::{
         address::{self, FormFields},
         pieces::{self, icon},
+        repl::talk::asker,
         sheet::Then,
     },
 };
@@ -43,7 +44,7 @@ pub(super) async fn markup(app: &App, calls: &Callpoints, paused: &Paused) -> Ta
         @if older > 0 { li { span.quiet { (older) " before" } } }
         @for (id, it) in said.iter().skip(older) {
             li data-k={ (id) "-" (it.index) } {
-                span.in-l { (icon("repl")) code { (pieces::line(&secrets.text(&it.input))) } }
+                span.in-l { (asker(it.by.as_ref())) code { (pieces::line(&secrets.text(&it.input))) } }
                 @if !it.stdout.is_empty() { samp.quiet { (pieces::block(&secrets.text(&it.stdout))) } }
                 samp.fail[it.is_error] { (pieces::block(&secrets.named(&it.input, &it.output)))
                     @if let Some(cid) = it.result_cid.as_deref().filter(|_| !it.is_error) { " " a.cid href={ "/values/cid/" (address::word(cid)) } { (short(cid)) } } }

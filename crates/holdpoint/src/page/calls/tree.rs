@@ -21,6 +21,9 @@ use crate::{
     },
 };
 
+/// Parts of the slider.
+const SHARES: f64 = 1_000.0;
+
 /// A call of the window, with its place in it.
 pub(super) struct TreeRow<'a> {
     pub(super) node: &'a CallNode,
@@ -46,7 +49,10 @@ pub(super) async fn sheet(
         apps.all().iter().find(|(_, calls)| *calls > 0).map(|(row, _)| row.process.clone());
     let process = process.map(str::to_owned).or(newest).filter(|_| !is_list);
     let body = match &process {
-        Some(process) => window(app, calls, at, process, &mut parts).await?,
+        Some(process) => {
+            let life = apps.life(process);
+            window(app, calls, at, process, life, &mut parts).await?
+        }
         None => html! { div.body #apps { (parts.put("apps", processes(&apps))) } },
     };
     let main = html! {
@@ -109,6 +115,7 @@ async fn window(
     calls: &Callpoints,
     at: &PageAddress,
     process: &str,
+    life: (f64, f64),
     parts: &mut LiveParts,
 ) -> Result<Markup, Failure> {
     calls.records.settle().await;
@@ -116,7 +123,8 @@ async fn window(
         "" => at.chosen("filter"),
         search => search,
     };
-    let (of, before) = (at.chosen("of"), at.chosen("before"));
+    let of = at.chosen("of");
+    let before = moment(at, life);
     // What is searched for, or one call, may be anywhere: more is looked through than is shown.
     let limit =
         if search.is_empty() && of.is_empty() { limits::PAGE_TREE } else { limits::PAGE_AROUND };
@@ -148,6 +156,7 @@ async fn window(
                     ul.legend.end #legend { (parts.put("legend", legend)) }
                 }
                 div.flame #flame { (parts.put("flame", flame::markup(&shown))) }
+                (slider(&path, life, &before, search))
             }
             section.panel aria-labelledby="tr-h" {
                 header {
@@ -169,6 +178,34 @@ async fn window(
             }
         }
     })
+}
+
+/// Until when: as the address says, or by the slider's place in the app's life. Empty is now.
+fn moment(at: &PageAddress, (first, last): (f64, f64)) -> String {
+    match (at.chosen("before"), at.chosen("share").parse::<f64>()) {
+        ("", Ok(share)) if (0.0..SHARES).contains(&share) => {
+            (first + (last - first) * share / SHARES).to_string()
+        }
+        (before, _) => before.to_owned(),
+    }
+}
+
+/// The app's life, to be gone through: the window ends where it stands.
+fn slider(path: &str, (first, last): (f64, f64), before: &str, search: &str) -> Markup {
+    let share = match before.parse::<f64>() {
+        Ok(at) if last > first => ((at - first) / (last - first) * SHARES).clamp(0.0, SHARES),
+        _ => SHARES,
+    };
+    html! {
+        form.life method="get" action=(path) {
+            @if !search.is_empty() { input type="hidden" name="search" value=(search); }
+            span.tab.quiet { (pieces::moment(first)) }
+            label.hush for="share" { "Until when, in the life of the app" }
+            input #share type="range" name="share" min="0" max=(SHARES) value=(share.round()) data-acts;
+            span.tab.quiet { (pieces::moment(last)) }
+            noscript { button.btn.small { "Go there" } }
+        }
+    }
 }
 
 /// The rows that are meant: all, those inside of one call, or those that hold every word with those around them.

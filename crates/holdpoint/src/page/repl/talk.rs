@@ -1,6 +1,7 @@
 //! One transcript: the call that it is in, what was asked, what the app answered; and a line to ask on while it is live.
 
 use holdpoint_engine::{
+    actor::Actor,
     budget,
     failure::Failure,
     limits,
@@ -93,7 +94,7 @@ fn exchange(app: &App, it: &Exchange) -> Markup {
     let cut = |text: &str| budget::cut(text, limits::PAGE_OUTPUT);
     html! {
         li data-k=(it.index) {
-            span.in-l { (icon("repl")) code { (line(&secrets.text(&cut(&it.input)))) } time.tab data-at=(at) { (pieces::clock(at).0) } }
+            span.in-l { (asker(it.by.as_ref())) code { (line(&secrets.text(&cut(&it.input)))) } time.tab data-at=(at) { (pieces::clock(at).0) } }
             @if !it.stdout.is_empty() { samp.quiet { (block(&secrets.text(&cut(&it.stdout)))) } }
             samp.fail[it.is_error] {
                 (block(&secrets.named(&it.input, &cut(&it.output))))
@@ -105,9 +106,20 @@ fn exchange(app: &App, it: &Exchange) -> Markup {
     }
 }
 
+/// Who asked, by their mark; their name is said beside it.
+pub(in crate::page) fn asker(by: Option<&Actor>) -> Markup {
+    html! {
+        @match by {
+            Some(Actor::Client { name, .. }) => { (pieces::who(name)) b.asker { (line(name)) } },
+            Some(Actor::Person) => { (pieces::you()) b.asker { "you" } },
+            Some(Actor::App | Actor::Server) | None => (icon("repl")),
+        }
+    }
+}
+
 pub(super) async fn evaluate(app: &App, id: &str, expression: &str) -> Result<Then, Failure> {
     let calls = app.engine.callpoints().await;
     // What the app threw is in the transcript.
-    calls.evaluate(id, expression, limits::EVAL).await.map_err(refused)?;
+    calls.evaluate(id, expression, Actor::Person, limits::EVAL).await.map_err(refused)?;
     Ok(Then::Here)
 }

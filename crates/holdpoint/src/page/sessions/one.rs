@@ -9,7 +9,7 @@ use std::sync::Arc;
 use holdpoint_engine::{
     actor::Actor,
     failure::Failure,
-    ids::TargetId,
+    ids::{TargetId, ThreadKey},
     secrets::Secrets,
     session::{Holder, Session, Shown, Status},
 };
@@ -45,8 +45,22 @@ pub(super) async fn sheet(
     at: &PageAddress,
 ) -> Result<Sheet, Failure> {
     let frame: usize = at.chosen("frame").parse().unwrap_or_default();
-    let seen = app.desk.stop(session, frame).await;
+    let other = other_thread(session, at);
+    let stopped = app.desk.stop(session, if other.is_none() { frame } else { 0 }).await;
+    // A thread that tells nothing leaves the panes empty but for the reason.
+    let (seen, refused) = match other {
+        None => (stopped.clone(), None),
+        Some(thread) => match app.desk.thread(session, thread, frame).await {
+            Ok(seen) => (Some(seen), None),
+            Err(failure) => (None, Some(failure)),
+        },
+    };
     let shown = seen.as_ref().map(|it| Arc::clone(&it.shown));
+    let (console_frame, console_stop) = match other {
+        None => (frame, shown.clone()),
+        // Expressions are evaluated where it stopped.
+        Some(_) => (0, stopped.as_ref().map(|it| Arc::clone(&it.shown))),
+    };
     let is_stopped = session.view().status == Status::Stopped;
     let points = points::standing(app, Some(session));
     let code =
@@ -60,12 +74,12 @@ pub(super) async fn sheet(
             div.side {
                 (values::pane(app, session, at, frame, seen.as_deref(), &mut parts))
                 details.pane open {
-                    summary { h2 { "Stack" } span.end.quiet #stack-of { (parts.put("stack-of", as_of(is_stopped))) } }
-                    ol.stack #stack { (parts.put("stack", stack(session, at, frame, shown.as_deref()))) }
+                    summary { h2 { "Stack" } span.end.quiet #stack-of { (parts.put("stack-of", as_of(is_stopped, other))) } }
+                    ol.stack #stack { (parts.put("stack", stack(session, at, frame, shown.as_deref(), refused.as_ref()))) }
                 }
                 details.pane open {
                     summary { h2 { "Threads" } span.end.quiet #threads-n { (parts.put("threads-n", html! { (session.view().threads.len()) })) } }
-                    ul.stack #threads { (parts.put("threads", threads(session, seen.as_deref()))) }
+                    ul.stack #threads { (parts.put("threads", threads(session, at, other, stopped.as_deref()))) }
                 }
                 details.pane open {
                     summary { h2 { "Points" } span.end.quiet #points-n { (parts.put("points-n", html! { (points.len()) })) } }
@@ -74,7 +88,7 @@ pub(super) async fn sheet(
                 (code.tracer(at))
                 (note_form(at))
             }
-            (console::talk(app, session, at, frame, shown.as_deref(), &mut parts))
+            (console::talk(app, session, at, console_frame, console_stop.as_deref(), &mut parts))
             (console::output(app, session, at, &mut parts))
         }
     };
@@ -243,11 +257,31 @@ fn switch(session: &Session) -> Markup {
     }
 }
 
-fn as_of(is_stopped: bool) -> Markup {
-    html! { @if !is_stopped { "as of the last stop" } }
+/// Another thread than the one that stopped, as the address names it; none once the program runs.
+fn other_thread(session: &Session, at: &PageAddress) -> Option<ThreadKey> {
+    let thread: ThreadKey = at.chosen("thread").parse().ok()?;
+    let view = session.view();
+    let here = view.stop.as_ref().filter(|_| view.status == Status::Stopped)?;
+    (thread != here.stop.thread).then_some(thread)
 }
 
-fn stack(session: &Session, at: &PageAddress, chosen: usize, shown: Option<&Shown>) -> Markup {
+fn as_of(is_stopped: bool, other: Option<ThreadKey>) -> Markup {
+    html! {
+        @if !is_stopped { "as of the last stop" }
+        @if let Some(thread) = other { "of thread " (thread) }
+    }
+}
+
+fn stack(
+    session: &Session,
+    at: &PageAddress,
+    chosen: usize,
+    shown: Option<&Shown>,
+    refused: Option<&Failure>,
+) -> Markup {
+    if let Some(failure) = refused {
+        return html! { li.none { (pieces::failure(failure)) } };
+    }
     let Some(shown) = shown else {
         return html! { li.none { span.quiet { "It has not stopped yet." } } };
     };
@@ -265,22 +299,36 @@ fn stack(session: &Session, at: &PageAddress, chosen: usize, shown: Option<&Show
     }
 }
 
-fn threads(session: &Session, seen: Option<&SeenStop>) -> Markup {
+fn threads(
+    session: &Session,
+    at: &PageAddress,
+    other: Option<ThreadKey>,
+    seen: Option<&SeenStop>,
+) -> Markup {
     let view = session.view();
     let here = view.stop.as_ref().map(|it| it.stop.thread);
+    let looked_at = other.or(here);
+    let is_stopped = view.status == Status::Stopped;
+    let to = |key: ThreadKey| {
+        let name = if here == Some(key) { String::new() } else { key.to_string() };
+        at.with(&[("thread", &name), ("frame", ""), ("file", ""), ("line", "")])
+    };
     html! {
         @if view.threads.is_empty() { li.none { span.quiet { "none" } } }
         @for row in &view.threads {
-            li.is-on[here == Some(row.key)] {
-                span.a {
-                    @let name = seen.and_then(|it| it.threads.get(&row.key)).or(row.name.as_ref());
-                    b { (row.key) " " (pieces::line(name.map_or("thread", String::as_str))) }
-                    @match (row.is_stopped, here == Some(row.key)) {
-                        (true, true) => span.hold-t { "stopped, here" },
-                        (true, false) => span.hold-t { "stopped" },
-                        (false, _) => span.quiet { "runs" },
-                    }
+            @let name = seen.and_then(|it| it.threads.get(&row.key)).or(row.name.as_ref());
+            @let is_on = looked_at == Some(row.key);
+            @let body = html! {
+                b { (row.key) " " (pieces::line(name.map_or("thread", String::as_str))) }
+                @match (row.is_stopped, here == Some(row.key)) {
+                    (true, true) => span.hold-t { "stopped, here" },
+                    (true, false) => span.hold-t { "stopped" },
+                    (false, _) => span.quiet { "runs" },
                 }
+            };
+            li.is-on[is_on] {
+                @if is_stopped { a href=(to(row.key)) aria-current=[is_on.then_some("true")] { (body) } }
+                @else { span.a { (body) } }
             }
         }
     }

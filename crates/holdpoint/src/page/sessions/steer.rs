@@ -93,6 +93,10 @@ pub(in crate::page) async fn act(app: &App, id: &str, form: &FormFields) -> Resu
         "control" => session.hand_back(),
         "note" => note(app, form)?,
         "evaluate" => return evaluate(app, id, form).await,
+        "set" => {
+            session.take_over();
+            return set_variable(app, id, form).await;
+        }
         "toggle" | "trace" | "enable" | "remove" | "condition" => {
             return super::points::act(app, form).await;
         }
@@ -171,6 +175,14 @@ async fn evaluate(app: &App, id: &str, form: &FormFields) -> Result<Then, Failur
         Err(failure) => Err(failure),
         Ok(_) => Ok(Then::Here),
     }
+}
+
+/// Gives a variable another value: whoever does, steers.
+async fn set_variable(app: &App, id: &str, form: &FormFields) -> Result<Then, Failure> {
+    let frame: usize = form.get("frame").parse().unwrap_or_default();
+    let asked = json!({ "name": form.get("name"), "value": form.get("value"), "frame": frame });
+    doing::tool(app, "debug_set_variable", Some(id), asked).await?;
+    Ok(Then::Here)
 }
 
 /// A point by its number.

@@ -84,6 +84,11 @@ impl AskedTimeline {
         self.to.is_none() && self.before.is_none()
     }
 
+    /// Whether a text holds the words that are asked for, in whichever case.
+    pub(super) fn says(&self, text: &str) -> bool {
+        self.text.is_empty() || text.to_lowercase().contains(&self.text.to_lowercase())
+    }
+
     pub(super) fn shows(&self, group: EventGroup) -> bool {
         self.groups.contains(&group)
     }

@@ -7,7 +7,7 @@ use super::{
     asked::{AskedTimeline, TimeWindow},
     drawn::{DrawnTimeline, MarkShape, PlottedValues, TimeMark},
     groups::EventGroup,
-    lanes::{LaneGroup, SpanKind, TimeLane},
+    lanes::{LaneGroup, LaneSpan, SpanKind, TimeLane},
 };
 
 const BINS: usize = limits::PAGE_BINS;
@@ -94,6 +94,9 @@ impl DrawnTimeline {
         let (mut seqs, mut before) = (None, 0);
         for mark in self.within(window) {
             let Some(part) = window.part(mark.at) else { continue };
+            if !self.holds(&asked.text, mark.seq) {
+                continue;
+            }
             if mark.seq != before {
                 if let Some(count) = counts.get_mut(mark.group.place()) {
                     *count += 1;
@@ -118,7 +121,13 @@ impl DrawnTimeline {
         lanes.sort_by_key(|it| it.group);
         lanes.truncate(limits::PAGE_LANES);
         let mut plots: Vec<PlotChart> = match asked.shows(EventGroup::Hits) {
-            true => self.plots.iter().filter_map(|it| PlotChart::of(it, window)).collect(),
+            true => {
+                let said = self
+                    .plots
+                    .iter()
+                    .filter(|it| asked.says(&it.expression) || asked.says(&it.place));
+                said.filter_map(|it| PlotChart::of(it, window)).collect()
+            }
             false => Vec::new(),
         };
         let plots_more = plots.len().saturating_sub(limits::PAGE_PLOTS_SHOWN);
@@ -202,7 +211,12 @@ fn spans(
         .spans
         .iter()
         .filter(|it| it.from < window.to && it.until.is_none_or(|until| until >= window.from));
-    for span in seen.filter(|it| it.kind == SpanKind::Runs || asked.shows(group(it.kind))) {
+    let is_asked = |it: &&LaneSpan| match it.kind {
+        // That it ran says nothing of words.
+        SpanKind::Runs => asked.text.is_empty(),
+        kind => asked.shows(group(kind)) && asked.says(&it.text),
+    };
+    for span in seen.filter(is_asked) {
         let is_on = span.until.is_none() && !is_over;
         let (first, last) = (window.edge(span.from), window.edge(span.until.unwrap_or(window.to)));
         let before = drawn.iter_mut().rev().find(|it| it.kind == span.kind);

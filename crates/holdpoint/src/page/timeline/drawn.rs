@@ -1,7 +1,7 @@
 //! The timeline as it is drawn: what the log and the store hold, each event a mark of its lane. An event is read once,
 //! whoever looks and however often; what pages then ask for is counted over these marks alone.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use holdpoint_engine::{
     engine::Engine,
@@ -35,6 +35,15 @@ pub(crate) struct DrawnTimeline {
     pub(super) gaps: Vec<(Seq, Seq)>,
     /// What is on disk alone, and not drawn: everything before this number.
     pub(super) begins: Seq,
+    /// What somebody searched for, the newest last.
+    found: VecDeque<FoundEvents>,
+}
+
+/// The numbers of the events that hold some words, as far as they were looked through.
+struct FoundEvents {
+    text: String,
+    place: Seq,
+    seqs: BTreeSet<u64>,
 }
 
 /// An event, as little of it as is drawn.
@@ -84,6 +93,7 @@ impl DrawnTimelines {
         &mut self,
         engine: &Engine,
         run: Option<i64>,
+        text: &str,
     ) -> Result<&DrawnTimeline, Failure> {
         let own = engine.kept().map(|it| it.run.0);
         let run = run.filter(|run| Some(*run) != own);
@@ -100,6 +110,7 @@ impl DrawnTimelines {
         match self.0.get_mut(at) {
             Some(found) => {
                 found.read_on(engine).await?;
+                found.search_on(engine, text).await?;
                 Ok(found)
             }
             None => Err(Failure::internal("a timeline that was made is not there")),
@@ -118,6 +129,7 @@ impl DrawnTimeline {
             notes: BTreeMap::new(),
             gaps: Vec::new(),
             begins: Seq::START,
+            found: VecDeque::new(),
         }
     }
 
@@ -144,6 +156,46 @@ impl DrawnTimeline {
             }
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Looks for words in what came since they were last looked for.
+    async fn search_on(&mut self, engine: &Engine, text: &str) -> Result<(), Failure> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let known = self.found.iter().position(|it| it.text == text);
+        let mut found = known.and_then(|at| self.found.remove(at)).unwrap_or_else(|| FoundEvents {
+            text: text.to_owned(),
+            place: self.begins,
+            seqs: BTreeSet::new(),
+        });
+        let (run, limit) = (self.run, limits::PAGE_DRAWN_AT_ONCE);
+        loop {
+            let (since, text) = (Some(found.place), Some(text.to_owned()));
+            let told = engine.timeline(&Ask { run, since, text, limit, ..Ask::default() }).await?;
+            found.seqs.extend(told.facts.iter().map(|it| it.seq().0));
+            found.place = match told.facts.last() {
+                Some(last) if told.more > 0 => last.seq(),
+                _ => told.head.max(found.place),
+            };
+            if told.more == 0 || told.facts.is_empty() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        while found.seqs.first().is_some_and(|it| *it < self.begins.0) {
+            found.seqs.pop_first();
+        }
+        self.found.push_back(found);
+        if self.found.len() > limits::PAGE_SEARCHES {
+            self.found.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Whether an event holds the words that are asked for.
+    pub(super) fn holds(&self, text: &str, seq: u64) -> bool {
+        text.is_empty() || self.found.iter().any(|it| it.text == text && it.seqs.contains(&seq))
     }
 
     /// From where it is drawn: as much as is drawn at the most.

@@ -65,6 +65,7 @@ impl EventGroup {
     pub(super) const fn of(kind: EventKind) -> EventGroup {
         match kind {
             EventKind::SessionStarted
+            | EventKind::EditorSession
             | EventKind::Stopped
             | EventKind::Resumed
             | EventKind::SessionEnded => EventGroup::Stops,

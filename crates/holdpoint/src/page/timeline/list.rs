@@ -61,11 +61,13 @@ impl ListedEvents {
         Ok(ListedEvents { facts, has_older })
     }
 
-    pub(super) fn rows(&self) -> Markup {
-        html! {
-            @for fact in &self.facts { (row(fact)) }
-            @if self.facts.is_empty() { tr.none { td colspan="6" { "No event of these kinds is here." } } }
+    /// Each by the id of its element.
+    pub(super) fn rows(&self) -> Vec<(String, Markup)> {
+        if self.facts.is_empty() {
+            let none = html! { tr #ev-none .none { td colspan="6" { "No event of these kinds is here." } } };
+            return vec![("ev-none".to_owned(), none)];
         }
+        self.facts.iter().map(|it| (id(it), row(it))).collect()
     }
 
     /// How many of how many, and the way on.
@@ -93,13 +95,17 @@ impl ListedEvents {
     }
 }
 
+fn id(fact: &Fact) -> String {
+    format!("ev-{}", fact.seq())
+}
+
 fn row(fact: &Fact) -> Markup {
     let json = fact.to_json();
     let data = json.get("data").unwrap_or(&Value::Null);
     let (time, rest) = pieces::clock(fact.at().as_millisecond());
     let (kind, hue) = kind(fact);
     html! {
-        tr id={ "ev-" (fact.seq()) } {
+        tr id=(id(fact)) {
             td.num.quiet { (pieces::number(usize::try_from(fact.seq().0).unwrap_or_default())) }
             td.mono.quiet { time.tab data-at=(fact.at().as_millisecond()) { (time) span { (rest) } } }
             td { span class={ "kind " (hue) } { (line(kind)) } }

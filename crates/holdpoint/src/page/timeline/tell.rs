@@ -79,7 +79,9 @@ impl DrawnTimeline {
             | EventKind::Stopped
             | EventKind::Resumed
             | EventKind::SessionEnded => self.program(of),
-            EventKind::ControlChanged | EventKind::Evaluated => self.done(of),
+            EventKind::ControlChanged | EventKind::EditorSession | EventKind::Evaluated => {
+                self.done(of);
+            }
             EventKind::ProcessStarted
             | EventKind::ProcessEnded
             | EventKind::ThreadStarted

@@ -49,7 +49,10 @@ pub(super) async fn sheet(
                 header { h2 #v-h { code { (cid.get(..limits::CID_SHOWN).unwrap_or_default()) "…" } } span.end.quiet { @if let Ok(it) = &opened { (pieces::line(&it.kind)) ", " (pieces::number(usize::try_from(it.size).unwrap_or_default())) " bytes, " (it.format) } } }
                 div.scroll.grow-y {
                     @match &opened {
-                        Ok(it) => ul.tree.boxed-tree { (root(app.engine.secrets(), it)) },
+                        Ok(it) => {
+                            @if let Some(nested) = it.nested { p.pad.quiet { "It is nested " (pieces::number(nested)) " levels deep; " (limits::SHOWN_DEPTH) " of them can be opened." } }
+                            ul.tree.boxed-tree { (root(app.engine.secrets(), it)) }
+                        },
                         Err(no) => (pieces::failure(&why(no))),
                     }
                     dl.kv.pad-kv { dt { "CID" } dd { code { (cid) } } }

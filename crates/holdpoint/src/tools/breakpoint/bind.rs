@@ -45,10 +45,26 @@ fn way(app: &App, breakpoint: &Breakpoint) -> Option<TraceWay> {
     app.engine.sessions.all().iter().filter_map(|it| it.trace_way(breakpoint)).max()
 }
 
-/// What a tracepoint costs the program.
+/// Whether a debugger leaves it to us to tell which hits are meant.
+fn is_emulated(app: &App, breakpoint: &Breakpoint) -> bool {
+    breakpoint.trace.is_none() && app.engine.sessions.all().iter().any(|it| it.emulates(breakpoint))
+}
+
+/// What it costs the program.
 fn costs(app: &App, breakpoint: &Breakpoint) -> Option<&'static str> {
+    if is_emulated(app, breakpoint) {
+        return Some(
+            "emulated: the program is stopped for a moment at each hit, to look whether it is meant",
+        );
+    }
     breakpoint.trace.as_ref()?;
     Some(match way(app, breakpoint)? {
+        TraceWay::Watched => {
+            "in-process, by sys.monitoring: the program reports by itself, in a few microseconds"
+        }
+        TraceWay::Woven => {
+            "in-process, by a call in its text: the program reports by itself, in a few microseconds"
+        }
         TraceWay::InProcess => "in-process: the program reports by itself and never stops",
         TraceWay::Tried => {
             "in-process: the program reports by itself; its calls may not end, so the program stands \
@@ -227,10 +243,13 @@ pub(crate) fn data(app: &App, breakpoint: &Breakpoint, fate: &Fate) -> Value {
         data.extend(bound);
         if breakpoint.trace.is_some() {
             let way = way(app, breakpoint).map(|it| match it {
+                TraceWay::Watched | TraceWay::Woven => "watched",
                 TraceWay::InProcess | TraceWay::Tried => "in_process",
                 TraceWay::Emulated => "emulated",
             });
             data.insert("way".to_owned(), json!(way));
+        } else if is_emulated(app, breakpoint) {
+            data.insert("emulated".to_owned(), json!(true));
         }
         if let Fate::Functions { places, total } = fate {
             let each = places.iter();

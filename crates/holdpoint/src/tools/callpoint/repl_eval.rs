@@ -58,7 +58,7 @@ impl Tool for ReplEval {
         call.doing(format!("waiting for the app to evaluate `{expression}`"));
         let patience = timeout_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
         let patience = patience.unwrap_or(limits::EVAL);
-        match callpoints.evaluate(&session_id, &expression, patience).await {
+        match callpoints.evaluate(&session_id, &expression, call.actor(), patience).await {
             Ok(entry) => {
                 let room = call.budget.bytes();
                 let mut answer = json!({

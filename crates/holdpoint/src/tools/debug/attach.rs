@@ -8,17 +8,23 @@ use std::{
 
 use holdpoint_engine::{
     attach::{At, Attach as Spec, Mapping, Mappings},
-    backend::{Binding, Bound},
+    backend::{Backend, Binding, Bound},
     breakpoints::Place,
+    event::{Event, InEditor},
     failure::{Code, Failure},
-    ids::{BreakpointId, Epoch},
+    ids::{BreakpointId, Epoch, TargetId},
     session::Session,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{report, wait::patience, what::absolute};
+use super::{
+    launch::DebuggedBy,
+    report,
+    wait::patience,
+    what::{absolute, not_there},
+};
 use crate::{
     app::App,
     root,
@@ -33,7 +39,13 @@ pub(crate) struct Params {
     host: Option<String>,
     /// As in `debugpy --listen 5678`.
     port: Option<u16>,
-    #[schemars(extend("enum" = holdpoint_engine::adapter::languages()))]
+    /// What a compiled program left when it crashed, with its `program`.
+    core: Option<PathBuf>,
+    program: Option<PathBuf>,
+    /// What VS Code debugs already.
+    backend: Option<DebuggedBy>,
+    /// Its id or name, where there are several.
+    editor_session: Option<String>,
     language: Option<String>,
     /// Where its files have other names here.
     #[serde(default)]
@@ -66,6 +78,7 @@ impl Tool for Attach {
         call.doing(format!("attaching to {}", spec.at));
         let sessions = &app.engine.sessions;
         let (session, stands) = sessions.attach(spec, call.follow()).await?;
+        tell_joined(&app, &session, &call).await;
         if stands {
             call.doing("waiting for the first stop");
             let found = session.wait(Epoch::default(), patience).await;
@@ -75,13 +88,40 @@ impl Tool for Attach {
     }
 }
 
+/// Whoever looks at the editor's programs on the log sees that one of them was taken.
+async fn tell_joined(app: &App, session: &Session, call: &Call) {
+    if !session.attach().is_some_and(|it| matches!(it.at, At::Editor { .. })) {
+        return;
+    }
+    session.joined().await;
+    let Ok(Backend::Vscode(editor)) = session.backend(TargetId::MAIN) else { return };
+    let joined = InEditor {
+        session: Some(session.id),
+        editor_session: editor.root(),
+        name: session.name.clone(),
+        change: "joined",
+        detail: String::new(),
+        by: call.actor(),
+    };
+    app.engine.log.append(Event::EditorSession(Box::new(joined)));
+}
+
 /// Paths made whole; what cannot be is refused before anything is touched.
 fn resolve(params: Params) -> Result<Spec, Failure> {
     let invalid = |text: &'static str| {
         Failure::new(Code::InvalidParams, text)
             .hint("pass `pid`, or `port` and for another machine `host`")
     };
+    if params.backend == Some(DebuggedBy::Vscode) || params.editor_session.is_some() {
+        return in_editor(params);
+    }
+    let cwd = root::current();
+    let core = of_core(params.core.as_deref(), params.program.as_deref(), &cwd)?;
     let at = match (params.pid, params.host, params.port) {
+        (None, None, None) if core.is_some() => core.ok_or_else(|| invalid("no `core`"))?,
+        (_, _, _) if core.is_some() => {
+            return Err(invalid("`core` and `pid`, `host` or `port` exclude each other"));
+        }
         (Some(pid), None, None) => At::Process(pid),
         (None, host, Some(port)) => {
             At::Address { host: host.unwrap_or_else(|| "127.0.0.1".to_owned()), port }
@@ -89,7 +129,6 @@ fn resolve(params: Params) -> Result<Spec, Failure> {
         (Some(_), _, _) => return Err(invalid("`pid` and `host` or `port` exclude each other")),
         (None, _, None) => return Err(invalid("neither `pid` nor `port` is given")),
     };
-    let cwd = root::current();
     let mappings: Result<Vec<Mapping>, Failure> =
         params.path_mappings.into_iter().map(|pair| mapping(pair, &cwd)).collect();
     Ok(Spec {
@@ -98,6 +137,39 @@ fn resolve(params: Params) -> Result<Spec, Failure> {
         mappings: Mappings(mappings?),
         just_my_code: params.just_my_code.unwrap_or(true),
         cwd,
+    })
+}
+
+/// A core file and the program that left it.
+fn of_core(core: Option<&Path>, program: Option<&Path>, cwd: &Path) -> Result<Option<At>, Failure> {
+    let (core, program) = match (core, program) {
+        (None, None) => return Ok(None),
+        (Some(core), Some(program)) => (absolute(cwd, core), absolute(cwd, program)),
+        (Some(_), None) | (None, Some(_)) => {
+            return Err(Failure::new(Code::InvalidParams, "`core` and `program` go together")
+                .hint("`program` is the file that ran when the core was written"));
+        }
+    };
+    let missing = [&core, &program].into_iter().find(|it| !it.is_file()).cloned();
+    match missing {
+        Some(missing) => Err(not_there(&missing, "a file", cwd)),
+        None => Ok(Some(At::Core { file: core, program })),
+    }
+}
+
+/// A session of the editor that has the project open.
+fn in_editor(params: Params) -> Result<Spec, Failure> {
+    if params.pid.is_some() || params.host.is_some() || params.port.is_some() {
+        let text = "`backend` and `pid`, `host` or `port` exclude each other";
+        return Err(Failure::new(Code::InvalidParams, text)
+            .hint("the editor's sessions have names: pass `editor_session`"));
+    }
+    Ok(Spec {
+        at: At::Editor { session: params.editor_session },
+        language: None,
+        mappings: Mappings::default(),
+        just_my_code: true,
+        cwd: root::current(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! `debug_exception`: what went wrong at an exception stop, with every frame's variables.
 
 use holdpoint_engine::{
-    backend::Frame,
+    backend::{ExceptionInfo, Frame},
     budget::{self, Budget, Lines},
     failure::{Code, Failure},
     inspect,
@@ -45,7 +45,11 @@ impl Tool for Exception {
             .hint("`breakpoint_set_exception` chooses which exceptions stop"));
         }
         let info = at.backend.exception(at.shown.stop.thread.thread).await;
-        let info = at.of_this_stop(info)?;
+        let info = match (at.of_this_stop(info), at.shown.stop.text.as_deref()) {
+            // Some tell no more of it than they told with the stop.
+            (Err(failure), Some(text)) if failure.code == Code::AdapterFailed => said(text),
+            (info, _) => info?,
+        };
         let mut lines = Lines::within(call.budget);
         lines.always(&format!("{}: {}", info.kind, budget::cut(&info.message, 1_000)));
         let causes = causes(info.trace.as_deref().unwrap_or_default());
@@ -102,6 +106,12 @@ async fn describe(at: &StoppedSession, number: usize, frame: &Frame, lines: &mut
 }
 
 /// The lines of a trace that name the exceptions before this one, newest cause first.
+/// `fatal error: all goroutines are asleep`
+fn said(text: &str) -> ExceptionInfo {
+    let (kind, message) = text.split_once(": ").unwrap_or(("exception", text));
+    ExceptionInfo { kind: kind.to_owned(), message: message.to_owned(), trace: None }
+}
+
 fn causes(trace: &str) -> Vec<String> {
     // JavaScript tells the causes after the error itself.
     if trace.contains("\nCaused by: ") {

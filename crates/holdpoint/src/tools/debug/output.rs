@@ -44,7 +44,7 @@ const ATTACHED: &str = "\n(attached: only what its debugger reports of it since 
 impl Tool for Output {
     const NAME: &'static str = "debug_output";
     const FAMILY: &'static Family = &super::FAMILY;
-    const ABOUT: &'static str = "Read what the program printed, also after its end.";
+    const ABOUT: &'static str = "Read what it printed, also after its end.";
     const EFFECT: Effect = Effect::Reads;
     const TITLE: &'static str = "Output";
     const LONG: bool = true;

@@ -3,14 +3,17 @@
 mod failure;
 mod frames;
 mod hits;
+mod judge;
 mod missed;
 mod order;
-mod params;
+pub(crate) mod params;
 mod passes;
 mod plan;
 mod rows;
 mod said;
 mod tell;
+mod trial;
+pub(crate) mod trials;
 mod watch;
 
 use std::{sync::Arc, time::Duration};

@@ -1,6 +1,7 @@
 //! The one form in which every tool tells where a program stands.
 
 mod ending;
+mod life;
 pub(crate) mod who;
 
 use std::{collections::BTreeMap, time::Duration};
@@ -37,7 +38,9 @@ pub(crate) async fn outcome(
 ) -> Result<Reply, Failure> {
     match outcome {
         Outcome::Stopped(shown) => stopped(session, &shown, since).await,
-        Outcome::Ended(exit) => ending::ended(session, exit, since),
+        Outcome::Ended(exit) => {
+            Ok(ending::ended(session, exit, since)?.with_note(life::whole(session)))
+        }
         Outcome::Running => running(session, waited),
     }
 }
@@ -71,10 +74,11 @@ pub(crate) async fn begun(
     let reply = outcome(session, found, 0, waited).await?;
     let reply = match &session.runtime {
         Some(runtime) => reply
-            .with_note(Some(runs_with(session, runtime)))
+            .with_note(says_something(runtime).then(|| runs_with(session, runtime)))
             .with_data([("runtime", json!({ "path": runtime.path, "why": runtime.why }))]),
         None => reply,
     };
+    let reply = if is_over { reply } else { reply.with_note(life::begun(session)) };
     let pending = if is_over { Vec::new() } else { session.pending() };
     if pending.is_empty() {
         return Ok(reply);
@@ -93,6 +97,12 @@ pub(crate) async fn begun(
     Ok(reply.with_note(Some(note)).with_data([("pending", json!(ids))]))
 }
 
+/// The Python of PATH, where nothing asks for another, goes without saying.
+fn says_something(runtime: &Runtime) -> bool {
+    let is_usual = runtime.why.starts_with("PATH: ") && !runtime.why.contains("; ");
+    !is_usual || runtime.installed.is_some()
+}
+
 /// `python 3.11.7: /app/.venv/bin/python, .venv in /app`
 fn runs_with(session: &Session, runtime: &Runtime) -> String {
     let Runtime { path, version, why, installed } = runtime;
@@ -108,12 +118,16 @@ async fn stopped(session: &Session, shown: &Shown, since: u64) -> Result<Reply, 
     {
         text += &changed(session, &backend, shown, top).await;
     }
+    let life = session.life(shown).await;
+    text += &life::told(session, life.as_ref());
     text += &new_output(&session.output.since(since, None));
     text += &notes(session, since);
     if shown.stop.reason == StopReason::Exception {
         text += "\nhint: `debug_exception` shows its causes, and the values of each frame";
     }
-    Ok(Answer::new(text, &stopped_json(session, shown))?.into())
+    let mut data = stopped_json(session, shown);
+    life::add(&mut data, session, life.as_ref());
+    Ok(Answer::new(text, &data)?.into())
 }
 
 fn stopped_json(session: &Session, shown: &Shown) -> Value {
@@ -145,7 +159,10 @@ fn header(session: &Session, shown: &Shown) -> String {
     };
     let what =
         stop.text.as_deref().map(|it| format!(": {}", budget::cut(it, 300))).unwrap_or_default();
-    let is_plain = stop.thread.is_main() && session.processes() < 2;
+    // The first thread of a compiled program has its process's number.
+    let pid = session.process(stop.thread.target).and_then(|it| it.pid);
+    let is_first = pid.is_some_and(|pid| i64::from(pid) == stop.thread.thread);
+    let is_plain = (stop.thread.is_main() || is_first) && session.processes() < 2;
     let thread = who::of(session, stop.thread, shown.thread.as_deref());
     let thread = if is_plain { String::new() } else { format!(", {thread}") };
     let again = shown.hits.iter().map(|hit| hit.hit_count).max().filter(|count| *count > 1);
@@ -256,6 +273,15 @@ fn notes(session: &Session, since: u64) -> String {
 }
 
 fn running(session: &Session, waited: Duration) -> Result<Reply, Failure> {
+    if session.view().is_ending {
+        let text = format!(
+            "Ended · {} · what it reported last is still read\nhint: `debug_wait` returns when all of it is, and tells \
+             how it ended",
+            session.id
+        );
+        let data = json!({ "session_id": session.id, "state": "ending", "timed_out": true });
+        return Ok(Answer::new(text, &data)?.into());
+    }
     let text = format!(
         "Running · {} · no stop within {} s\nhint: `debug_wait` waits for the next stop, `debug_pause` stops it now",
         session.id,

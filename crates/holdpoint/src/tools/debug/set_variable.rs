@@ -38,7 +38,7 @@ impl Tool for SetVariable {
     async fn run(
         Steered(at): Steered<StoppedSession>,
         params: Params,
-        _: Call,
+        call: Call,
     ) -> Result<Reply, Failure> {
         let frame = super::evaluate::frame(&at, params.frame).await?;
         let locals = inspect::locals(&at.backend, &frame).await?;
@@ -51,7 +51,11 @@ impl Tool for SetVariable {
         let scopes = at.backend.scopes(&frame).await?;
         let mut last = Failure::new(Code::NotFound, "the frame has no scope of its own");
         for scope in scopes.iter().filter(|scope| scope.kind == ScopeKind::Local) {
-            match at.backend.assign(&scope.children, &params.name, &params.value).await {
+            let assigned =
+                at.backend.assign(&frame, &scope.children, &params.name, &params.value).await;
+            let told = format!("{} = {}", params.name, params.value);
+            at.session.evaluated(&told, &assigned, call.actor());
+            match assigned {
                 Ok(value) => {
                     let text = inspect::one_line(&params.name, &value, limits::VALUE_BYTES);
                     let data =

@@ -1,7 +1,11 @@
 //! `debug_status`: every session, its state, why and where it stopped.
 
+use std::sync::Arc;
+
 use holdpoint_engine::{
+    backend::{Backend, vscode},
     failure::Failure,
+    ids::TargetId,
     session::{Session, Status as State},
 };
 use schemars::JsonSchema;
@@ -11,6 +15,7 @@ use serde_json::{Value, json};
 use super::report;
 use crate::{
     app::App,
+    root,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
 
@@ -30,15 +35,50 @@ impl Tool for Status {
 
     async fn run(app: App, _: Params, _: Call) -> Result<Reply, Failure> {
         let sessions = app.engine.sessions.all();
+        let seen = in_editor(&sessions).await;
+        if !seen.is_empty() {
+            app.engine.follow_editor(&root::current());
+        }
         if sessions.is_empty() {
-            let none = "no sessions\nhint: start one with `debug_launch`";
-            return Ok(Answer::new(none, &json!({ "sessions": [] }))?.into());
+            return match seen.as_slice() {
+                [] => {
+                    let none = "no sessions\nhint: start one with `debug_launch`";
+                    Ok(Answer::new(none, &json!({ "sessions": [] }))?.into())
+                }
+                seen => {
+                    let data = json!({ "sessions": [], "in_editor": seen });
+                    Ok(Answer::new(format!("no sessions\n{}", told(seen)), &data)?.into())
+                }
+            };
         }
         let rows: Vec<(String, Value)> = sessions.iter().map(|session| row(session)).collect();
-        let text: Vec<&str> = rows.iter().map(|(text, _)| text.as_str()).collect();
+        let mut text: Vec<String> = rows.iter().map(|(text, _)| text.clone()).collect();
         let data: Vec<&Value> = rows.iter().map(|(_, data)| data).collect();
-        Ok(Answer::new(text.join("\n"), &json!({ "sessions": data }))?.into())
+        if seen.is_empty() {
+            return Ok(Answer::new(text.join("\n"), &json!({ "sessions": data }))?.into());
+        }
+        text.push(told(&seen));
+        let data = json!({ "sessions": data, "in_editor": seen });
+        Ok(Answer::new(text.join("\n"), &data)?.into())
     }
+}
+
+/// What is debugged in the editor that has the project open, and is no session of ours.
+async fn in_editor(sessions: &[Arc<Session>]) -> Vec<String> {
+    let ours = sessions.iter().filter_map(|it| it.backend(TargetId::MAIN).ok());
+    let ours = ours.filter_map(|it| match it {
+        Backend::Vscode(vscode) => Some(vscode.root()),
+        Backend::Dap(_) | Backend::Cdp(_) => None,
+    });
+    vscode::seen(&root::current(), &ours.collect::<Vec<_>>()).await
+}
+
+fn told(seen: &[String]) -> String {
+    let which = if seen.len() > 1 { " and one's `editor_session`" } else { "" };
+    format!(
+        "in VS Code: {}\nhint: `debug_attach` with `backend`: `vscode`{which} joins it",
+        seen.join(", ")
+    )
 }
 
 /// One session as text and as data.
@@ -58,6 +98,7 @@ pub(crate) fn row(session: &Session) -> (String, Value) {
             ("ended", exit)
         }
         (State::Starting, _) => ("starting", String::new()),
+        _ if view.is_ending => ("ending", ": what it reported last is still read".to_owned()),
         _ => ("running", String::new()),
     };
     let attached =

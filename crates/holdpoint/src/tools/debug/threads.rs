@@ -31,12 +31,16 @@ impl Tool for Threads {
     async fn run(Chosen(session): Chosen, _: Params, call: Call) -> Result<Reply, Failure> {
         let view = session.view();
         let current = view.stop.as_ref().map(|shown| shown.stop.thread);
-        let processes: BTreeSet<TargetId> = view.threads.iter().map(|it| it.key.target).collect();
+        let threads = session.all_threads().await;
+        let processes: BTreeSet<TargetId> = threads.iter().map(|it| it.key.target).collect();
         let is_family = processes.len() > 1;
         let mut lines = holdpoint_engine::budget::Lines::within(call.budget);
         let mut rows = Vec::new();
-        for row in &view.threads {
-            let name = session.thread_name(row.key).await.or_else(|| row.name.clone());
+        for row in &threads {
+            let name = match &row.name {
+                Some(name) => Some(name.clone()),
+                None => session.thread_name(row.key).await,
+            };
             let state = if row.is_stopped { "stopped" } else { "running" };
             let here = if current == Some(row.key) { " ← here" } else { "" };
             let thread = name.as_deref().unwrap_or("thread");
@@ -52,7 +56,7 @@ impl Tool for Threads {
             };
             let text = format!("{} {named} {state}{here}", row.key);
             if !lines.push(&text) {
-                let more = view.threads.len() - rows.len();
+                let more = threads.len() - rows.len();
                 lines.always(&format!("… {more} more threads: pass a larger `budget_tokens`"));
                 break;
             }

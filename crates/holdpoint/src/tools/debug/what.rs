@@ -37,16 +37,23 @@ impl What {
         }
         let from = base.clone().unwrap_or_else(|| here.clone());
         let program = self.program.as_ref().map(|program| absolute(&from, program));
-        let test = self.test.as_deref().map(|test| absolute(&from, file_of(test)));
-        let is_missing = |it: &&PathBuf| !it.is_file();
+        let is_name = |test: &&str| adapter::all().iter().any(|it| it.takes_test(test, &from));
+        let named = self.test.as_deref().filter(|it| !is_name(it));
+        let test = named.map(|test| absolute(&from, file_of(test)));
+        let is_package =
+            |it: &Path| it.is_dir() && adapter::all().iter().any(|one| one.takes_folder(it));
+        let is_missing = |it: &&PathBuf| !it.is_file() && !is_package(it);
         // A runner takes a folder of tests as well.
         let no_test = test.as_ref().filter(|it| !it.exists());
         if let Some(file) = program.as_ref().filter(is_missing).or(no_test) {
             return Err(not_there(file, "a file", &from));
         }
-        let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let folder =
+            |it: &Path| if it.is_dir() { Some(it) } else { it.parent() }.map(Path::to_owned);
+        let own = program.as_deref().and_then(folder);
         let around = test.as_deref().and_then(|test| project(test, &here));
-        let cwd = base.or(own).or(around).unwrap_or(here);
+        let cwd = base.or(own).or(around).unwrap_or_else(|| here.clone());
+        let interpreter = self.interpreter.map(|it| interpreter(it, &here, &cwd)).transpose()?;
         let command = match &self.command {
             None => Vec::new(),
             Some(line) => shlex::split(line).ok_or_else(|| {
@@ -65,10 +72,27 @@ impl What {
             withheld: Vec::new(),
             stop_on_entry: true,
             stdin: self.stdin,
-            interpreter: self.interpreter,
+            interpreter,
             just_my_code: true,
+            record: false,
+            configuration: None,
         })
     }
+}
+
+/// A path as whoever calls means it, else as the program does; a bare name is looked for on PATH.
+fn interpreter(named: PathBuf, here: &Path, cwd: &Path) -> Result<PathBuf, Failure> {
+    if named.components().count() < 2 {
+        return Ok(named);
+    }
+    let (first, second) = (here.join(&named), cwd.join(&named));
+    if let Some(found) = [&first, &second].into_iter().find(|it| it.is_file()) {
+        return Ok(found.clone());
+    }
+    let also = if first == second { String::new() } else { format!(", `{}`", second.display()) };
+    let text = format!("no interpreter at `{}`{also}", first.display());
+    Err(Failure::new(Code::LaunchFailed, text)
+        .hint("a relative `interpreter` begins at your working folder, else at the program's"))
 }
 
 /// `tests/test_a.py` of `tests/test_a.py::test_total`.

@@ -58,6 +58,7 @@ impl Tool for Tools {
             rows.push(json!({ "name": tool.entry.name(), "about": about, "parameters": names }));
         }
         lines.always(&match all.saturating_sub(rows.len()) {
+            _ if all == 0 => "every tool is in the list here; call it by its own name".to_owned(),
             0 => format!("all {all}; call one with `name` and `arguments`"),
             left => format!("… {left} more: more_tools {{\"budget_tokens\": 4000}}"),
         });

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     app::App,
     http::serving::users::{self, Stranger},
+    metadata::workspace::FileRow,
     panics, stderr,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
 };
@@ -38,6 +39,9 @@ pub(crate) struct Report {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     turned_away: Vec<StrangerRow>,
     tools: usize,
+    /// The workspace's own files of tools, those that are not mounted too, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_files: Vec<FileRow>,
     seq: Seq,
 }
 
@@ -103,6 +107,7 @@ impl Report {
             http: app.base_url(),
             turned_away: app.turned_away.all().into_iter().map(StrangerRow::of).collect(),
             tools: app.catalogue.tools().count(),
+            tool_files: app.tool_files.get().cloned().unwrap_or_default(),
             seq: app.engine.log.head(),
         }
     }
@@ -140,6 +145,9 @@ impl Report {
                 "\nrefused: {connections} connections of user {user} (uid {uid}); a server started with \
                  `--allow-user {user}` lets them in"
             );
+        }
+        for row in self.tool_files.iter().filter(|it| it.is_open()) {
+            text += &format!("\n{row}");
         }
         text += &format!("\npage: {}", self.http.as_deref().unwrap_or("HTTP is not listening"));
         text

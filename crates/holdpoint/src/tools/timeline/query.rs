@@ -17,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
+    servers,
     tool::{Answer, Call, Effect, Family, Reply, Tool, nearest},
     tools::session::Any,
 };
@@ -135,11 +136,20 @@ fn render(
     if more > 0 {
         lines.always(&rest(params, more, reached));
     }
+    let running = servers::running();
     for run in kept.iter().flat_map(|kept| &kept.earlier) {
         let (id, events) = (run.id.0, run.events);
         let until = run.last_at.map(|at| format!(" until {}", at.strftime("%F %T")));
         let until = until.unwrap_or_default();
-        lines.always(&format!("an earlier server{until}, {events} events: {{\"run\": {id}}}"));
+        // Several share a home, and the store tells only of their beginnings.
+        match running.iter().find(|it| it.pid == run.run.pid) {
+            Some(server) => {
+                let folder = server.folder.display();
+                lines.always(&format!("the server of {folder}, which runs: {{\"run\": {id}}}"));
+            }
+            None => lines
+                .always(&format!("an earlier server{until}, {events} events: {{\"run\": {id}}}")),
+        }
     }
     let next = if more > 0 { reached } else { told.head.max(reached) };
     let data = json!({

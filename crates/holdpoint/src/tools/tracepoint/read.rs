@@ -2,6 +2,7 @@
 
 mod closing;
 mod hits;
+mod meant;
 mod sums;
 mod words;
 
@@ -17,7 +18,7 @@ use holdpoint_engine::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use self::hits::Selected;
+use self::{hits::Selected, meant::Meant};
 use crate::{
     app::App,
     tool::{Call, Effect, Family, Reply, Tool},
@@ -53,23 +54,25 @@ impl Tool for Read {
         if params.aggregate {
             return sums::reply(&app, &points, Lines::within(call.budget));
         }
-        let limit = params.limit.unwrap_or(limits::PAGE_EVENTS);
+        // Whoever pages through them wants them all.
+        let usual = if params.since.is_some() { limits::PAGE_EVENTS } else { limits::PAGE_HITS };
+        let limit = params.limit.unwrap_or(usual);
         if !(1..=limits::PAGE_EVENTS_MAX).contains(&limit) {
             return Err(Failure::new(Code::InvalidParams, format!("parameter `limit` is {limit}"))
                 .hint(format!("`limit` is from 1 to {}", limits::PAGE_EVENTS_MAX)));
         }
-        let wanted = |record: &Record| {
-            let hit = of(record);
-            hit.is_some_and(|it| params.id.is_none_or(|id| it.breakpoint == BreakpointId(id)))
-        };
         let log = &app.engine.log;
         // All that are kept: how many there are is told with those that are shown.
-        let kept = log.page(Seq::START, usize::MAX, wanted).records;
+        let all = log.page(Seq::START, usize::MAX, |it| of(it).is_some()).records;
+        let sessions = app.engine.sessions.all();
+        let meant = Meant::of(&all, &points, &sessions, params.since.map(Seq));
+        let wanted = |record: &Record| of(record).is_some_and(|it| meant.has(it));
+        let kept: Vec<Record> = all.into_iter().filter(|it| wanted(it)).collect();
         let since = params.since.map_or_else(|| log.before_newest(limit, wanted), Seq);
         let page = log.page(since, limit, wanted);
-        let sessions = app.engine.sessions.all();
         let selected = Selected {
-            totals: closing::totals(&kept, &sessions),
+            totals: meant.totals(&kept, &sessions),
+            meant: &meant,
             sessions,
             points: &points,
             kept: &kept,

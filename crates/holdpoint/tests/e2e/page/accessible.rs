@@ -1,18 +1,14 @@
 //! Every view for everybody: axe-core finds nothing serious, and keys alone are enough.
 
-use holdpoint_testkit::{
-    browser::Browser,
-    calls::{Shop, Wire},
-    debug::line,
-    packages::axe,
-};
+use holdpoint_testkit::{browser::Browser, calls::Shop, debug::line, packages::axe};
 use serde_json::{Value, json};
 
-use super::{cart, signed_in, with_everything};
+use super::{cart, recordings, signed_in, waiting_shop, with_everything};
 
-/// A stopped program, a paused call with a transcript, a record, an external call: something in every view.
-fn full() -> (holdpoint_testkit::debug::Debug, Browser, String, Shop, tempfile::TempDir, Vec<String>)
-{
+/// A stopped program, a paused call with a transcript, a record, an external call, two recordings: something in every
+/// view.
+fn full()
+-> (holdpoint_testkit::debug::Debug, Browser, String, Shop, [tempfile::TempDir; 2], Vec<String>) {
     let mut debug = with_everything();
     let (folder, file) = cart();
     debug.ok(
@@ -25,17 +21,10 @@ fn full() -> (holdpoint_testkit::debug::Debug, Browser, String, Shop, tempfile::
         "external_call_tool",
         json!({ "tool": "everything/get-sum", "arguments": { "a": 2, "b": 3 } }),
     );
-    let wire = Wire::new(debug.rpc.process.port());
-    wire.ok("/api/behavior", json!({ "behavior": "go" }));
-    let mut shop = Shop::start(wire.port);
-    assert_eq!(shop.run("add(2, 3)"), "= 5");
-    assert_eq!(shop.run("fail('no pens')"), "raised ValueError no pens");
-    wire.ok("/api/breakpoints/multiply/behavior", json!({ "behavior": "stop" }));
-    shop.begin("multiply(6, 7)");
-    let paused = wire.paused();
-    let pause = paused["id"].as_str().unwrap().to_owned();
+    let (shop, pause) = waiting_shop(&mut debug);
     debug.ok("breakpoint_repl_eval", json!({ "pause_id": pause, "expression": "20 + 22" }));
     debug.ok("timeline_note", json!({ "text": "a note" }));
+    let runs = recordings::two_runs(&mut debug);
     let (browser, base) = signed_in(&mut debug);
     let views = [
         "/now",
@@ -54,8 +43,8 @@ fn full() -> (holdpoint_testkit::debug::Debug, Browser, String, Shop, tempfile::
         "/docs",
         "/sessions/s99",
     ];
-    let views = views.map(str::to_owned).to_vec();
-    (debug, browser, base, shop, folder, views)
+    let views = views.iter().chain(recordings::VIEWS).map(|it| (*it).to_owned()).collect();
+    (debug, browser, base, shop, [folder, runs], views)
 }
 
 /// What axe says is serious or worse.
@@ -106,6 +95,7 @@ fn keys_alone_reach_everything_that_can_be_pressed() {
         ("r", "/repl"),
         ("e", "/external"),
         ("u", "/setup"),
+        ("p", "/recordings"),
         ("s", "/sessions"),
         ("n", "/now"),
     ] {

@@ -248,6 +248,8 @@ fn a_paused_call_is_looked_into_and_every_frame_has_its_source() {
     stage.shop.begin("shop.place('fay', 100)");
     stage.open("/now");
     stage.browser.shows("#held", "shop:authorize('fay', 100)");
+    // The bar is laid out in a frame of its own.
+    stage.browser.until("the pause in the bar", "!!document.querySelector('#holds a')");
     stage.browser.key("h");
     stage.browser.until("the pause", "location.pathname.startsWith('/calls/paused/')");
     stage.browser.type_into("#re", "customer.upper()");
@@ -395,6 +397,18 @@ fn one_call_has_everything_and_the_tree_shows_who_called_whom() {
     assert_eq!(stage.browser.eval("document.querySelectorAll('#flame a').length"), json!(6));
     stage.browser.shows("#tree .fail-t", "Declined");
     shoot(&mut stage.browser, "calls-tree");
+    // Back in its life by the slider: nothing had been called at its beginning, and at its end everything was.
+    let slide = |to: u32| {
+        format!(
+            "(() => {{ const it = document.querySelector('#share'); it.value = {to}; it.dispatchEvent(new Event('change', {{ bubbles: true }})); return 1; }})()"
+        )
+    };
+    stage.browser.eval(&slide(0));
+    stage.browser.until("its beginning", "location.search.includes('share=0')");
+    stage.browser.shows("#tree-n", "0 of 13");
+    stage.browser.eval(&slide(1000));
+    stage.browser.until("its end", "location.search.includes('share=1000')");
+    stage.browser.shows("#tree-n", "6 of 13");
     // A search keeps those around what it finds.
     stage.browser.key("/");
     stage.browser.ask("Input.insertText", json!({ "text": "AUTH rich" }));

@@ -23,6 +23,7 @@ fn a_live_transcript_is_asked_on_and_a_closed_one_is_kept() {
         debug.ok("breakpoint_repl_eval", json!({ "pause_id": pause, "expression": "20 + 22" }));
     browser.shows("#rt-talk", "20 + 22");
     browser.shows("#rt-talk samp", "42");
+    browser.shows("#rt-talk .asker", "testkit");
     browser.shows("#repls", "add");
     // The known addresses lead here too.
     let session = said.data["session_id"].as_str().unwrap().to_owned();
@@ -33,6 +34,7 @@ fn a_live_transcript_is_asked_on_and_a_closed_one_is_kept() {
     browser.ask("Input.insertText", json!({ "text": "20 * 100" }));
     browser.key("Enter");
     browser.shows("#rt-talk samp", "2000");
+    browser.shows("#rt-talk li:last-child .asker", "you");
     browser.until("the line is empty", "document.querySelector('#rp').value === ''");
     browser.type_into("#rp", "nothing_of_that_name");
     browser.key("Enter");
@@ -43,6 +45,15 @@ fn a_live_transcript_is_asked_on_and_a_closed_one_is_kept() {
     assert_eq!(browser.eval("document.images.length"), json!(0));
     let kept = wire.get(&format!("/api/repl/{session}"));
     assert_eq!(kept["session"]["transcript"].as_array().unwrap().len(), 4, "{kept}");
+    let by: Vec<&serde_json::Value> = kept["session"]["transcript"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["by"]["kind"])
+        .collect();
+    assert_eq!(by, ["client", "person", "person", "person"], "{kept}");
+    let wide = browser.eval("document.querySelector('#q').clientWidth");
+    assert!(wide.as_u64().unwrap() > 200, "the search field is {wide} wide");
     shoot(&mut browser, "repl");
     // The call goes on: what was said stays, and nothing more can be asked.
     debug.ok("breakpoint_continue", json!({ "pause_id": pause, "action": "continue" }));

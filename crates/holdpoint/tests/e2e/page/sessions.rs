@@ -196,3 +196,61 @@ fn a_person_starts_a_program_and_ends_it() {
     shoot(&mut browser, "now");
     browser.is_well();
 }
+
+#[test]
+fn a_variable_is_given_another_value_by_a_person_and_by_an_agent() {
+    let (mut debug, mut browser, _, _folder, _) = stopped_cart();
+    let amount = "#vars li[data-k='v-amount']";
+    browser.shows(amount, "0");
+    browser.click(&format!("{amount} .setter > summary"));
+    browser.type_into(&format!("{amount} .setter [name=value]"), "40 + 2");
+    browser.key("Enter");
+    browser.shows(&format!("{amount} .val"), "42");
+    browser.shows("#talk", "amount = 40 + 2");
+    browser.shows("#control-note", "You are in control");
+    assert!(debug.eval("amount").starts_with("(int) 42\n"));
+    shoot(&mut browser, "session-set");
+    // The agent may again once it is handed back, and that shows too.
+    browser.key("o");
+    browser.hides("#control-note", "You are in control");
+    debug.ok("debug_set_variable", json!({ "name": "amount", "value": "7" }));
+    browser.shows(&format!("{amount} .val"), "7");
+    // So does what an expression changed.
+    debug.eval("lines.append((1, 1))");
+    browser.shows("#vars li[data-k='v-lines']", "(1, 1)");
+    browser.is_well();
+}
+
+#[test]
+fn the_stack_and_the_values_of_another_thread_are_a_click_away() {
+    let mut debug = python();
+    debug.run_to("threads.py", &["worker"]);
+    let (mut browser, base) = signed_in(&mut debug);
+    browser.open(&format!("{base}/sessions/s1"));
+    browser.shows("#stack .is-on", "work");
+    browser.shows("#vars", "number");
+    browser.shows("#threads .is-on", "stopped, here");
+    let press = |what: &str| {
+        format!(
+            "(() => {{ [...document.querySelectorAll('#threads a')].find((it) => it.textContent.includes({})).click(); return 1; }})()",
+            json!(what)
+        )
+    };
+    browser.eval(&press("MainThread"));
+    browser.until("the other thread", "location.search.includes('thread=')");
+    browser.shows("#stack-of", "of thread");
+    let thread = browser.eval("new URLSearchParams(location.search).get('thread')");
+    let told = debug.ok("debug_stack", json!({ "thread": thread }));
+    for frame in told.data["frames"].as_array().unwrap() {
+        browser.shows("#stack", frame["function"].as_str().unwrap());
+    }
+    assert!(!told.text.contains("#0   work"), "{}", told.text);
+    browser.hides("#stack .is-on", "work");
+    // The console stays where it stopped, and so does what can be set.
+    browser.shows("#evaluates", "work");
+    assert_eq!(browser.eval("document.querySelectorAll('.setter').length"), json!(0));
+    browser.eval(&press("stopped, here"));
+    browser.until("back again", "!location.search.includes('thread=')");
+    browser.shows("#stack .is-on", "work");
+    browser.is_well();
+}

@@ -16,7 +16,7 @@ use super::{BIN, stopped_in};
 /// Everything that a page can do to another address without leave, each way once; what it got is what it says.
 const ATTACK: &str = r#"async (base) => {
   const got = {};
-  const routes = ["/", "/now", "/sessions/s1", "/page/live?at=/now", "/sessions/s1/values?path=x", "/mcp", "/sse", "/health",
+  const routes = ["/", "/now", "/sessions/s1", "/page/live?at=/now", "/sessions/s1/values?path=x", "/recordings", "/recordings/r1/inside", "/mcp", "/sse", "/health",
     "/api/calls", "/api/open", "/api/timeline", "/api/mcp-clients", "/openapi.json", "/docs"];
   const read = async (name, ask) => {
     const stop = AbortSignal.timeout(1500);

@@ -10,7 +10,7 @@ use holdpoint_testkit::{
 };
 use serde_json::{Value, json};
 
-use super::{BIN, shoot, signed_in, with_everything};
+use super::{BIN, shoot, signed_in, waiting_shop, with_everything};
 
 /// Ten thousand hits of a tracepoint, a stopped program, a paused call of an app and an external call.
 fn busy() -> (Debug, Browser, String, Shop) {
@@ -25,14 +25,7 @@ fn busy() -> (Debug, Browser, String, Shop) {
         "external_call_tool",
         json!({ "tool": "everything/get-sum", "arguments": { "a": 2, "b": 3 } }),
     );
-    let wire = Wire::new(debug.rpc.process.port());
-    wire.ok("/api/behavior", json!({ "behavior": "go" }));
-    let mut shop = Shop::start(wire.port);
-    assert_eq!(shop.run("add(2, 3)"), "= 5");
-    assert_eq!(shop.run("fail('no pens')"), "raised ValueError no pens");
-    wire.ok("/api/breakpoints/multiply/behavior", json!({ "behavior": "stop" }));
-    shop.begin("multiply(6, 7)");
-    wire.paused();
+    let (shop, _) = waiting_shop(&mut debug);
     debug.ok("timeline_note", json!({ "text": "the stock is off by 4,000" }));
     let (browser, base) = signed_in(&mut debug);
     (debug, browser, base, shop)
@@ -102,6 +95,13 @@ fn zoom_range_kinds_and_words_are_in_the_address_and_work_without_a_script() {
     browser.shows("#tl-pager", "that hold “OFF BY”");
     assert_eq!(browser.eval("document.querySelectorAll('#tl-events tr').length"), json!(1));
     debug.ok("timeline_query", json!({ "match": "OFF BY" })).has(&["off by 4,000"]);
+    // The lanes hold no more than the list does.
+    browser.shows(".fl title", "off by 4,000");
+    let lanes = browser.eval("[document.querySelectorAll('.lane-name a, .lane-name b.cut').length, document.querySelectorAll('.value-lane, .chart .td, .chart .cd').length]");
+    assert_eq!(lanes, json!([1, 0]));
+    assert_eq!(browser.text("#n-tracepoints"), "0");
+    debug.ok("timeline_note", json!({ "text": "no longer off by anything" }));
+    browser.shows(".fl title", "no longer off by anything");
     // Zoom, by key and by dragging.
     browser.open(&format!("{base}/timeline?span=600000"));
     browser.key("+");

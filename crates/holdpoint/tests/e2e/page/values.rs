@@ -101,9 +101,9 @@ fn hostile_values_of_calls_are_shown_as_text() {
     stage.shop.run("shop.echo('\\ud800')");
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let odd = json!({ "cid": holdpoint_testkit::calls::cid(deep.as_bytes()), "data": deep, "serialization_format": "json" });
-    let body = wire.start_body("deep", &[], json!({ "args": [odd] }));
-    let (status, _) = wire.post("/api/call/start", body);
-    assert!(status == 200 || status == 400, "{status}");
+    let body = wire.start_body("deep", &[], json!({ "args": [odd.clone()] }));
+    wire.ok("/api/call/start", body);
+    let deepest = odd["cid"].as_str().unwrap().to_owned();
     stage.debug.ok("breakpoint_add", json!({ "function_name": HOSTILE, "behavior": "stop" }));
     wire.start(HOSTILE, &[json!(HOSTILE)]);
     let calls = wire.get("/api/calls?limit=100")["calls"].clone();
@@ -130,6 +130,13 @@ fn hostile_values_of_calls_are_shown_as_text() {
         let wide = stage.browser.eval("document.documentElement.scrollWidth - innerWidth");
         assert!(wide.as_i64().unwrap_or_default() <= 0, "{path} is {wide} too wide");
     }
+    // As deep as anybody opens it, with what lies below in words; and so an agent sees it.
+    stage.open(&format!("/values/cid/{deepest}"));
+    stage.browser.shows("main", "nested 10,000 levels deep; 60 of them");
+    stage.browser.click(".tree details details summary");
+    stage.browser.shows(".tree details details ul", "[[[");
+    let inspected = stage.debug.ok("breakpoint_inspect_object", json!({ "cid": deepest }));
+    inspected.has(&["[[["]);
     stage.open("/calls/records");
     stage.browser.shows("#records", "</script><img src=x");
     shoot(&mut stage.browser, "calls-hostile");

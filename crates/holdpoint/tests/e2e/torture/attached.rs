@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 
 use super::{
     counts::{Failed, Victim, Wrong},
+    lang::Language,
+    lang::programs,
     model::{Move, Now},
-    programs::{PROGRAMS, Program},
+    programs::Program,
     round::{Round, within},
     walk::{LATE, Walk},
 };
@@ -33,14 +35,19 @@ impl Drop for Stray {
 
 pub(super) fn attached(round: &Round<'_>) -> Result<(), Failed> {
     let is_fit = |it: &&Program| it.is_endless() && !it.has_child && it.name != "node worker";
-    let fit: Vec<&'static Program> = PROGRAMS.iter().filter(is_fit).collect();
+    let fit: Vec<&'static Program> = programs().iter().filter(is_fit).collect();
     let mut walk = Walk::start(round, round.one(&fit))?;
     let by_port = round.chance(50);
-    let mut stray = walk.stray(by_port);
+    let port = free_port();
+    let mut stray = walk.stray(by_port, port);
     let begins = within(GOES, || walk.model.passes("0") > 0);
     round.expect(Wrong::Walk, begins, || "the program does not begin".to_owned())?;
     let pid = i32::try_from(stray.0.id()).unwrap();
-    let arguments = if by_port { walk.listens(round)? } else { json!({ "pid": pid }) };
+    let arguments = match walk.model.program.language {
+        Some((language, _)) => language.attach(walk.model.folder.path(), pid, port),
+        None if by_port => walk.listens(round)?,
+        None => json!({ "pid": pid }),
+    };
     walk.model.is_attached = true;
     if round.chance(15) {
         let asked = walk.server.client.ask(round, "debug_attach", arguments);
@@ -127,8 +134,11 @@ impl Walk<'_, '_> {
     }
 
     /// Starts the program with nobody over it.
-    fn stray(&self, by_port: bool) -> Stray {
+    fn stray(&self, by_port: bool, port: u16) -> Stray {
         let model = &self.model;
+        if let Some((language, end)) = model.program.language {
+            return stray_of(language, end, model.folder.path(), port);
+        }
         let mut command = if model.program.is_python() {
             let mut python = Command::new(super::python_path());
             if by_port {
@@ -168,6 +178,22 @@ impl Walk<'_, '_> {
         round.expect(Wrong::Walk, port.is_some(), || "it does not listen".to_owned())?;
         Ok(json!({ "port": port }))
     }
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn stray_of(language: &Language, end: &str, folder: &std::path::Path, port: u16) -> Stray {
+    let (build, run) = language.run(folder, port);
+    for words in build {
+        let done = Command::new(&words[0]).args(&words[1..]).current_dir(folder).output().unwrap();
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    let mut command = Command::new(&run[0]);
+    command.args(&run[1..]).arg(end).current_dir(folder);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    Stray(command.spawn().unwrap())
 }
 
 /// Runs a file with a debugger that listens, and says where.

@@ -245,7 +245,9 @@ const HAS_OWN_TIME: &[&str] = &["timeline_query", "breakpoint_set", "tracepoint_
 /// What a tool may take beyond its time, as `limits.rs` says it.
 fn grace(tool: &str) -> f64 {
     match tool {
-        "debug_launch" | "debug_restart" | "debug_attach" | "debug_probe" => 25.0,
+        "debug_launch" | "debug_restart" | "debug_attach" | "debug_probe" | "debug_experiment" => {
+            25.0
+        }
         // Each process has its moment, twice with a condition.
         "breakpoint_set" | "breakpoint_remove" | "tracepoint_set" => 18.0,
         // The last hits of a burst.

@@ -25,6 +25,7 @@ impl Walk<'_, '_> {
         let me = if self.model.program.loops > 1 { self.value("me")? } else { "0".to_owned() };
         let me = me.trim_matches(['\'', '"']).to_owned();
         let before = self.model.passes(&me);
+        let name = &self.model.program.variable(name);
         let shown = match self.round.chance(50) {
             true => self.value(name)?,
             false => self.variable(name)?,

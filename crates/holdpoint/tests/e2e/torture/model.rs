@@ -76,7 +76,9 @@ impl Model {
         let folder = tempfile::tempdir().unwrap();
         let file = program.write(folder.path());
         let at = |mark: &'static str| (mark, u64::try_from(line(&file, mark)).unwrap());
-        let lines = MARKS.into_iter().map(at).collect();
+        let mut lines: BTreeMap<_, _> = MARKS.into_iter().map(at).collect();
+        let entry = if program.language.is_some() { at("entry").1 } else { 1 };
+        lines.insert("entry", entry);
         Model {
             program,
             folder,
@@ -122,7 +124,8 @@ impl Model {
     /// The mark where it stands, in a loop of its own.
     pub(super) fn mark(&self, stop: &Stop) -> Option<&'static str> {
         let is_here = |(_, line): &(&&'static str, &u64)| **line == stop.line;
-        self.lines.iter().find(is_here).map(|(mark, _)| *mark).filter(|_| stop.is_own)
+        let found = self.lines.iter().find(is_here).map(|(mark, _)| *mark);
+        found.filter(|mark| stop.is_own && *mark != "entry")
     }
 
     /// What an answer says of the program must be so.
@@ -161,6 +164,9 @@ impl Model {
             self.told.push(stop.clone());
             self.is_possible(round, &stop, &before, by, &said.text)?;
             self.steps.remove(&stop.thread);
+            if self.program.language.is_some() {
+                self.steps.clear();
+            }
         }
         // Each loop may have stood there before it was removed, and one is told after the other.
         if self.program.loops == 1 {
@@ -185,7 +191,7 @@ impl Model {
         let lie = || format!("after {before:?}, {by:?}: {text}");
         match stop.reason.as_str() {
             "entry" => {
-                let is_first = stop.line == 1 && stop.is_own;
+                let is_first = stop.line == self.line("entry") && stop.is_own;
                 round.check(is_first && matches!(by, Move::Launch | Move::Any), lie)
             }
             "breakpoint" => {
@@ -199,11 +205,15 @@ impl Model {
                 round.check(!is_known || n % 7 == 3, || format!("n is {n}; {}", lie()))
             }
             "exception" => {
-                let is_crash = self.program.end == End::Crash && stop.line == self.line("rest");
+                // A language's own throws in a function that is called there.
+                let is_there = stop.line == self.line("rest") || self.program.language.is_some();
+                let is_crash = self.program.end == End::Crash && is_there;
                 round.check(is_crash && self.passes("0") == LAST, lie)
             }
             "step" => {
-                let Some((from, action)) = self.steps.get(&stop.thread) else {
+                // Some debuggers give each stop a thread of its own.
+                let any = || self.steps.values().next().filter(|_| self.program.language.is_some());
+                let Some((from, action)) = self.steps.get(&stop.thread).or_else(any) else {
                     let may_be = by == Move::Any || self.owes_stop || self.is_raced;
                     return round.check(may_be, lie);
                 };
@@ -234,6 +244,10 @@ impl Model {
             _ => return None,
         };
         let mut lines: Vec<u64> = to.iter().map(|mark| self.line(mark)).collect();
+        if self.program.language.is_some() && to.contains(&"inside") {
+            // Some debuggers stand at a function's head first.
+            lines.push(self.line("inside") - 1);
+        }
         if self.mark(from) == Some("back") {
             // Node stands at the brace once more.
             lines.push(self.line("back") + 1);
@@ -257,7 +271,7 @@ impl Model {
             _ if self.is_attached => None,
             End::Never => None,
             End::Code(code) => Some(json!({ "code": code })),
-            End::Crash => Some(json!({ "code": 1 })),
+            End::Crash => Some(self.program.crashed()),
             End::Signal(signal) => Some(json!({ "signal": signal })),
         }
     }

@@ -4,6 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
+use super::lang::Language;
+
 /// How a program ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
@@ -35,6 +39,8 @@ pub(super) struct Program {
     before: &'static str,
     inside: &'static str,
     start: &'static str,
+    /// Another language's, which the suite's table tells of, and how its loop is told to end.
+    pub(super) language: Option<(&'static Language, &'static str)>,
 }
 
 const PY: Program = Program {
@@ -47,6 +53,7 @@ const PY: Program = Program {
     before: "",
     inside: "time.sleep(0.001)",
     start: "loop('0')",
+    language: None,
 };
 
 const JS: Program =
@@ -161,8 +168,44 @@ pub(super) const PROGRAMS: &[Program] = &[
 pub(super) const MARKS: [&str; 7] = ["write", "tick", "call", "inside", "back", "say", "rest"];
 
 impl Program {
+    /// The suite's loop of a language.
+    pub(super) fn of_language(language: &'static Language, end: &'static str) -> Program {
+        let blocks = end == "sleep";
+        let end_of_it = language.end(end);
+        Program {
+            name: end,
+            end: end_of_it,
+            ending: "",
+            blocks,
+            language: Some((language, end)),
+            ..PY
+        }
+    }
+
+    /// How a client may step in it.
+    pub(super) fn steps(&self) -> &'static [&'static str] {
+        let all: &[&str] = &["next", "next", "step_in", "step_out"];
+        let some = self.language.and_then(|(language, _)| language.steps.as_deref());
+        some.unwrap_or(all)
+    }
+
     pub(super) fn is_python(&self) -> bool {
         self.ending == "py"
+    }
+
+    /// A variable as the program's language writes it.
+    pub(super) fn variable(&self, name: &str) -> String {
+        self.language.map_or_else(|| name.to_owned(), |(language, _)| language.name(name))
+    }
+
+    /// How the end of a program that was killed is told.
+    pub(super) fn killed(&self) -> Value {
+        self.language.map_or_else(|| json!({ "signal": 9 }), |(it, _)| it.exit("killed_exit"))
+    }
+
+    /// How the end of one that crashed is told.
+    pub(super) fn crashed(&self) -> Value {
+        self.language.map_or_else(|| json!({ "code": 1 }), |(it, _)| it.exit("crash_exit"))
     }
 
     /// Runs on for ever, and comes by its lines again and again.
@@ -172,6 +215,9 @@ impl Program {
 
     /// It ends as it does after this many passes of its loop.
     pub(super) fn write(&self, folder: &Path) -> PathBuf {
+        if let Some((language, _)) = self.language {
+            return language.write(folder);
+        }
         let file = folder.canonicalize().unwrap().join(format!("program.{}", self.ending));
         let Program { before, inside, start, .. } = self;
         let text = if self.is_python() {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use holdpoint_testkit::{
-    debug::python,
+    debug::{link_adapters, python},
     process::{self, Process},
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -33,6 +33,8 @@ pub(super) struct Server {
     home: tempfile::TempDir,
     mark: String,
     pub(super) client: Client,
+    /// Programs of the suite's languages: debug servers may stand over them.
+    by_servers: bool,
 }
 
 /// A process that a server started.
@@ -56,8 +58,10 @@ impl Server {
         let home = process::home();
         let debuggers = &python(BIN, FOLDER).debuggers;
         std::os::unix::fs::symlink(debuggers, home.path().join("debugpy")).unwrap();
+        link_adapters(home.path());
+        let by_servers = super::lang::programs().iter().any(|it| it.language.is_some());
         let (process, client) = start(round, home.path(), &mark)?;
-        Ok(Server { process, home, mark, client })
+        Ok(Server { process, home, mark, client, by_servers })
     }
 
     /// Another with the same home, once this one is gone.
@@ -101,9 +105,14 @@ impl Server {
     pub(super) fn newest(&self) -> (Option<Started>, Option<Started>) {
         let all = self.started();
         let guard = all.iter().filter(|it| it.is_guard()).max_by_key(|it| it.pid).cloned();
-        let program = guard.as_ref().and_then(|guard| {
-            all.iter().find(|it| it.parent == guard.pid && !it.is_guard()).cloned()
-        });
+        let below = |pid: i32| all.iter().find(|it| it.parent == pid && !it.is_guard()).cloned();
+        let mut program = guard.as_ref().and_then(|guard| below(guard.pid));
+        // A debug server runs the program for us, some by a second one.
+        while self.by_servers
+            && let Some(next) = program.as_ref().and_then(|it| below(it.pid))
+        {
+            program = Some(next);
+        }
         (guard, program)
     }
 

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::{
     counts::{Failed, Victim, Wrong, wrong},
+    lang::programs,
     model::Now,
-    programs::{End, LAST, PROGRAMS, Program},
+    programs::{End, LAST, Program},
     round::{Round, within},
     server::kill,
     walk::Walk,
@@ -18,11 +19,12 @@ const TOLD: Duration = Duration::from_secs(5);
 
 /// A tracepoint from the beginning to the end, or to somebody's death.
 pub(super) fn traced(round: &Round<'_>) -> Result<(), Failed> {
-    let fit: Vec<&'static Program> = PROGRAMS.iter().filter(|it| it.name != "py held").collect();
+    let fit: Vec<&'static Program> = programs().iter().filter(|it| it.name != "py held").collect();
     let mut walk = Walk::start(round, round.one(&fit))?;
     walk.launch()?;
     let line = walk.model.line("call");
-    let message = "at {me} {n}";
+    let program = walk.model.program;
+    let message = format!("at {{{}}} {{{}}}", program.variable("me"), program.variable("n"));
     let said = walk.ok(
         "tracepoint_set",
         json!({ "file": walk.model.file, "line": line, "log_message": message }),
@@ -82,8 +84,11 @@ impl Walk<'_, '_> {
     fn told_at_a_stop(mut self) -> Result<(), Failed> {
         let line = self.model.line("say");
         if self.model.program.is_endless() && self.model.program.loops == 1 {
-            self.ok("breakpoint_set", json!({ "file": self.model.file, "line": line }))?;
-            let said = self.ok("debug_wait", json!({ "timeout_s": 10 }))?;
+            let set = json!({ "file": self.model.file, "line": line });
+            let set = self.ok("breakpoint_set", set)?;
+            // A flood on a machine with no time left answers late, is said to, and must stop all the same.
+            let patience_s = if set.data["state"] == "bound" { 10 } else { 100 };
+            let said = self.ok("debug_wait", json!({ "timeout_s": patience_s }))?;
             let is_there = said.data["stop"]["line"] == line;
             self.round.check(is_there, || said.text.clone())?;
             let passes = self.model.passes("0");
@@ -107,7 +112,8 @@ impl Walk<'_, '_> {
         self.round.counts.hits.fetch_add(hits.len() as u64, Relaxed);
         for me in 0..self.model.program.loops {
             let head = format!("at {me} ");
-            let message = |hit: &Value| hit["log_message"].as_str().map(|it| it.replace('\'', ""));
+            let message =
+                |hit: &Value| hit["log_message"].as_str().map(|it| it.replace(['\'', '"'], ""));
             let numbers: Vec<u64> = hits
                 .iter()
                 .filter_map(|hit| message(hit)?.strip_prefix(&head)?.parse().ok())
@@ -127,12 +133,12 @@ impl Walk<'_, '_> {
 
 /// One call from launch to values, of a program that ends by itself; or somebody dies in it.
 pub(super) fn probed(round: &Round<'_>) -> Result<(), Failed> {
-    let fit: Vec<&'static Program> = PROGRAMS.iter().filter(|it| it.end != End::Never).collect();
+    let fit: Vec<&'static Program> = programs().iter().filter(|it| it.end != End::Never).collect();
     let mut walk = Walk::start(round, round.one(&fit))?;
     let mut arguments = walk.launch_arguments();
     arguments["file"] = json!(walk.model.file);
     arguments["line"] = json!(walk.model.line("call"));
-    arguments["expressions"] = json!(["n"]);
+    arguments["expressions"] = json!([walk.model.program.variable("n")]);
     arguments["hits"] = round.one(&["all", "3"]).into();
     let is_all = arguments["hits"] == "all";
     let asked = walk.server.client.ask(round, "debug_probe", arguments);

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::{
     client::{Client, Said},
     counts::Failed,
+    lang::programs,
     model::{Model, Move, Now, Point},
-    programs::{End, PROGRAMS, Program},
+    programs::{End, Program},
     round::{Round, within},
     server::{Server, lives},
 };
@@ -27,11 +28,14 @@ pub(super) struct Walk<'r, 'c> {
     pub(super) model: Model,
     /// What was acknowledged, and when: it outlives the server.
     pub(super) kept: Vec<(Instant, Point)>,
+    /// Of a Python program, for as long as it is walked over.
+    python: &'static str,
 }
 
 /// One program after the other, from its launch to whoever's end.
 pub(super) fn launched(round: &Round<'_>) -> Result<(), Failed> {
-    let program = &PROGRAMS[round.pick(PROGRAMS.len())];
+    let programs = programs();
+    let program = &programs[round.pick(programs.len())];
     let mut walk = Walk::start(round, program)?;
     if round.chance(12) {
         return walk.killed_in_launch();
@@ -54,15 +58,25 @@ impl<'r, 'c> Walk<'r, 'c> {
         round.note(program.name);
         let mut server = Server::start(round)?;
         let second = if round.chance(20) { Some(Client::http(server.port()?)?) } else { None };
-        Ok(Walk { round, server, second, model: Model::new(program), kept: Vec::new() })
+        let python = round.one(super::pythons());
+        if program.is_python() {
+            round.note(python);
+        }
+        Ok(Walk { round, server, second, model: Model::new(program), kept: Vec::new(), python })
     }
 
     pub(super) fn launch_arguments(&self) -> Value {
+        if let Some((language, end)) = self.model.program.language {
+            let mut arguments = language.launch(self.model.folder.path(), end);
+            let folder = self.model.folder.path().canonicalize().unwrap();
+            (arguments["cwd"], arguments["timeout_s"]) = (json!(folder), json!(10));
+            return arguments;
+        }
         let mut arguments = json!({
             "program": self.model.file, "cwd": self.model.folder.path(), "timeout_s": 10,
         });
         if self.model.program.is_python() {
-            arguments["interpreter"] = json!(super::python_path());
+            arguments["interpreter"] = json!(self.python);
         }
         arguments
     }
@@ -120,8 +134,9 @@ impl<'r, 'c> Walk<'r, 'c> {
             8 => self.threads(),
             9..=11 if is_stopped => self.look(),
             12 if is_stopped => self.stack(),
+            17 | 18 if is_stopped => self.until(),
             13..=16 if is_stopped => {
-                let action = round.one(&["next", "next", "step_in", "step_out"]);
+                let action = round.one(self.model.program.steps());
                 let said = self.ok("debug_step", json!({ "action": action, "timeout_s": 3 }))?;
                 self.model.take(round, &said, Move::Step(action))
             }
@@ -172,7 +187,9 @@ impl<'r, 'c> Walk<'r, 'c> {
         let is_choosy = self.round.chance(35);
         if is_choosy {
             let name = if ["inside", "back"].contains(&mark) { "k" } else { "n" };
-            let same = if self.model.program.is_python() { "==" } else { "===" };
+            let is_node = self.model.program.ending == "js";
+            let (name, same) =
+                (self.model.program.variable(name), if is_node { "===" } else { "==" });
             place["condition"] = json!(format!("{name} % 7 {same} 3"));
         }
         let said = self.ok("breakpoint_set", place)?;

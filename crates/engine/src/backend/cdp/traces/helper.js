@@ -1,6 +1,8 @@
 // What of Holdpoint works inside the debugged program: tracepoints are conditions that call `pass` and never
 // hold. Evaluated once in each context; keeps to what it took at that time, whatever the program changes.
-((BINDING, { VALUE, BATCH, EVERY, BUDGET, HANGS, SWEEP, SWEEP_SHARE }) => {
+// Named as a part of Node, so that steps pass it.
+//# sourceURL=node:holdpoint/trace
+((BINDING, { VALUE, BATCH, EVERY, BUDGET, HANGS, SWEEP, SWEEP_SHARE, ROOM, LAST }) => {
   const kept = (globalThis[Symbol.for('holdpoint')] ??= { hits: {}, error: undefined });
   const send = globalThis[BINDING];
   if (kept.pass || typeof send !== 'function') return typeof kept.pass;
@@ -23,18 +25,27 @@
   let buffer = [];
   let flushed = -Infinity;
   let isComing = false;
+  // Batches that went out, and those that were taken at the other end.
+  let [sent, taken] = [0, 0];
 
   const flush = () => {
     isComing = false;
     if (buffer.length === 0) return;
+    flushed = now();
+    drain();
+  };
+
+  const drain = () => {
+    settle();
     const hits = buffer;
     buffer = [];
-    flushed = now();
+    sent++;
     send(stringify(hits));
   };
 
   const take = () => {
     if (buffer.length === 0) return '';
+    settle();
     const hits = stringify(buffer);
     buffer = [];
     return hits;
@@ -127,6 +138,38 @@
     }
   };
 
+  // The same below a call in the program's text. The stack is kept as it is and read later: Node reads it in JavaScript,
+  // where a step into the line would stop.
+  const unread = [];
+  const whereWoven = (point, line) => {
+    const { stackTraceLimit } = Error;
+    const stack = {};
+    try {
+      Error.stackTraceLimit = 1;
+      Error.captureStackTrace(stack, kept.woven);
+      unread.push({ point, line, stack });
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+    point.where[line] = stack;
+  };
+
+  const settle = () => {
+    while (unread.length > 0) {
+      const { point, line, stack } = unread.pop();
+      let name = null;
+      try {
+        const text = stack.stack;
+        const found = /^\s*at (?:async )?(?:new )?(.*?) \(/m.exec(text.slice(text.indexOf('\n') + 1));
+        if (found) name = found[1].split('.').pop();
+      } catch {
+        // The program makes something else of its stacks.
+      }
+      point.where[line] = name;
+      for (const hit of buffer) if (hit[3] === stack) hit[3] = name;
+    }
+  };
+
   const report = (point, [id, generation, line], at, values) => {
     point.count++;
     point.reported++;
@@ -170,6 +213,87 @@
     sweptAt = now();
   };
 
+  const pointOf = (id, generation) => {
+    const name = `${id}:${generation}`;
+    let point = points.get(name);
+    if (point === undefined) {
+      point = { count: 0, reported: 0, where: {}, has: 0, stuck: 0, hangs: [] };
+      points.set(name, point);
+    }
+    return point;
+  };
+
+  // Tracepoints that are calls in the program's text, of which V8 knows nothing: by their numbers, what the server
+  // says of them. Where V8 has one still, its condition has counted the pass, and says so.
+  const woven = new Map();
+  const marked = new Set();
+  const sleeper = typeof SharedArrayBuffer === 'function' ? new Int32Array(new SharedArrayBuffer(4)) : null;
+  let isAlone = sleeper === null;
+  const waitFor = Atomics.wait;
+  // Everything below is the engine's own: a step into a line would stop in what Node wrote in JavaScript, as its clock.
+  const wall = Date.now;
+  let drained = -Infinity;
+
+  // A program that is faster than who listens waits for it, so that nothing piles up: V8 lets the answer in at the end
+  // of each round. Nobody is waited for who does not come.
+  const room = () => {
+    const end = wall() + LAST;
+    while (sent - taken > ROOM) {
+      if (wall() > end) return void (isAlone = true);
+      waitFor(sleeper, 0, 0, 1);
+    }
+  };
+
+  const probe = (id, condition, thunks) => {
+    if (marked.size > 0 && marked.delete(id)) return false;
+    const it = woven.get(id);
+    if (it === undefined) return false;
+    const { point, place, multiple, max, test, isLiteral } = it;
+    if (max > 0 && point.reported >= max) return false;
+    const at = wall();
+    let values;
+    if (condition !== null) {
+      try {
+        if (!condition()) return false;
+      } catch (error) {
+        values = thunks.map(() => failed(error, isLiteral ? 'in the condition' : ''));
+      }
+    }
+    const count = point.count + 1;
+    if ((test !== null && !test(count)) || (multiple > 0 && count % multiple !== 0)) {
+      point.count = count;
+      return false;
+    }
+    if (values === undefined) {
+      values = [];
+      for (let i = 0; i < thunks.length; i++) values.push(value(thunks[i], isLiteral));
+    }
+    point.count = count;
+    point.reported++;
+    const line = place[2];
+    if (point.where[line] === undefined) whereWoven(point, line);
+    buffer.push([place, count, at / 1000, point.where[line], values]);
+    if (buffer.length >= BATCH || (at - drained >= EVERY && unread.length === 0)) {
+      drained = at;
+      drain();
+      if (sent - taken > ROOM && !isAlone) room();
+    }
+    // What is left is fetched a moment later.
+    return false;
+  };
+  kept.probe = probe;
+  // Whether the program's texts can have calls of ours.
+  kept.weave = (id, generation, line, multiple, max, test, isLiteral) => {
+    if (kept.woven === undefined) return false;
+    woven.set(id, { point: pointOf(id, generation), place: [id, generation, line], multiple, max, test, isLiteral });
+    return true;
+  };
+  kept.unweave = id => woven.delete(id);
+  kept.taken = count => {
+    taken = count;
+    isAlone = sleeper === null;
+  };
+
   // A trial: the program stands at the tracepoint, where V8 can end what does not end by itself.
   let isTrial = false;
   // What to do if what is being tried does not end.
@@ -191,14 +315,11 @@
   // calls something (`risks`: 1 the condition, 2 an expression) is evaluated there once it has ended in a trial.
   kept.pass = (id, generation, line, multiple, max, test, condition, thunks, risks, isLiteral) => {
     if (++passes >= untilSwept) sweep();
+    // A call in the text comes next, where there is one: it is the same pass.
+    if (kept.woven !== undefined) marked.add(id);
     const tries = isTrial;
     isTrial = false;
-    const name = `${id}:${generation}`;
-    let point = points.get(name);
-    if (point === undefined) {
-      point = { count: 0, reported: 0, where: {}, has: 0, stuck: 0, hangs: [] };
-      points.set(name, point);
-    }
+    const point = pointOf(id, generation);
     if (max > 0 && point.reported >= max) return false;
     const at = now();
     const place = [id, generation, line];

@@ -26,13 +26,13 @@ const TRIES: &str = "globalThis[Symbol.for('holdpoint')].tries()";
 const TRIED: &str = "globalThis[Symbol.for('holdpoint')]?.tried?.()";
 
 /// What of a tracepoint may not end: 1 its condition, 2 an expression of its message.
-pub(super) fn risks(condition: Option<&str>, tracing: &Tracing) -> u8 {
+pub(in super::super) fn risks(condition: Option<&str>, tracing: &Tracing) -> u8 {
     let mut expressions = tracing.template.iter().flat_map(Template::expressions);
     u8::from(condition.is_some_and(may_call)) + 2 * u8::from(expressions.any(may_call))
 }
 
 /// What a tracepoint costs the program.
-pub fn trace_way(breakpoint: &Breakpoint) -> TraceWay {
+pub(in super::super) fn trace_way(breakpoint: &Breakpoint) -> TraceWay {
     let expressions = breakpoint.trace.iter().flat_map(Trace::expressions);
     let mut all = expressions.chain(breakpoint.condition.as_deref());
     if all.any(may_call) { TraceWay::Tried } else { TraceWay::InProcess }

@@ -6,6 +6,7 @@ mod functions;
 mod helper;
 mod lines;
 mod texts;
+mod until;
 
 use std::{
     collections::BTreeMap,
@@ -21,8 +22,8 @@ use tokio::sync::{OnceCell, mpsc};
 use super::{Dialect, Filters, Inside};
 use crate::{
     backend::{
-        Bound, Exceptions, Loaded, Signal, StopReason, Stopped, TraceWay, Value, Wanted,
-        WantedFunction,
+        Bound, Exceptions, FrameId, Loaded, Signal, StopReason, Stopped, TraceWay, UntilAsked,
+        UntilEnd, UntilSeen, Value, Wanted, WantedFunction,
         dap::{Dap, DebuggerState, translate},
     },
     breakpoints::hits::HitTest,
@@ -51,6 +52,8 @@ pub struct Pydevd(Arc<Own>);
 pub struct About {
     /// Where the program's own sources are, to look for functions that are not loaded yet.
     pub folders: Vec<PathBuf>,
+    /// It ran before we came: something may wait in it already.
+    pub runs: bool,
     /// Tracepoints stop, though the helper could do without.
     pub emulates_traces: bool,
     /// Where to announce child processes that connect to nobody by themselves: there debugpy's own adapter
@@ -71,6 +74,10 @@ struct Own {
     entering: Mutex<BTreeMap<i64, Vec<BreakpointId>>>,
     /// What a condition raised just now; the stop that it causes tells it.
     condition_error: Mutex<Option<String>>,
+    /// What a value that was watched to the program's end was by then.
+    until: Mutex<Option<UntilSeen>>,
+    /// Of each file, the tracepoints that need no debugger: the interpreter itself calls our helper there.
+    watched: Mutex<BTreeMap<PathBuf, Vec<BreakpointId>>>,
 }
 
 impl Pydevd {
@@ -81,6 +88,8 @@ impl Pydevd {
             texts: Mutex::default(),
             entering: Mutex::default(),
             condition_error: Mutex::default(),
+            until: Mutex::default(),
+            watched: Mutex::default(),
         }))
     }
 
@@ -100,6 +109,10 @@ impl Own {
 
     fn condition_error(&self) -> MutexGuard<'_, Option<String>> {
         self.condition_error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watched(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Vec<BreakpointId>>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -155,7 +168,9 @@ impl Dialect for Pydevd {
             uncaught: &["uncaught"],
             caught: &["raised"],
             user_unhandled: &["userUnhandled"],
+            with_uncaught: &[],
             stops_at_uncaught: false,
+            thrown_at: &[],
         };
         &FILTERS
     }
@@ -169,9 +184,30 @@ impl Dialect for Pydevd {
     }
 }
 
+/// Where a value waits to be assigned, and how it is called from there.
+const STAGE: &str = "__import__('builtins').__dict__.__setitem__('__holdpoint_staged__', (";
+const STAGED: &str = "__import__('builtins').__dict__.get('__holdpoint_staged__')";
+
 impl Inside for Pydevd {
-    fn trace_way(&self) -> TraceWay {
-        if self.0.is_in_process() { TraceWay::InProcess } else { TraceWay::Emulated }
+    // pydevd answers with the old value where the expression fails, as if nothing had happened.
+    fn staged<'a>(
+        &'a self,
+        dap: &'a Dap,
+        frame: &'a FrameId,
+        expression: &'a str,
+    ) -> BoxFuture<'a, Result<&'static str, Failure>> {
+        Box::pin(async move {
+            let asked = format!("{STAGE}{expression}\n))");
+            dap.evaluate(Some(frame), &asked, limits::VALUES).await.map(|_| STAGED)
+        })
+    }
+
+    fn trace_way(&self, id: BreakpointId) -> TraceWay {
+        match self.0.is_in_process() {
+            true if self.0.watched().values().flatten().any(|it| *it == id) => TraceWay::Watched,
+            true => TraceWay::InProcess,
+            false => TraceWay::Emulated,
+        }
     }
 
     fn waits_for_goodbye(&self) -> bool {
@@ -266,6 +302,22 @@ impl Inside for Pydevd {
         })
     }
 
+    fn until<'a>(
+        &'a self,
+        dap: &'a Dap,
+        asked: &'a UntilAsked,
+    ) -> BoxFuture<'a, Result<UntilSeen, Failure>> {
+        Box::pin(self.with(dap).until(asked))
+    }
+
+    fn until_ends<'a>(
+        &'a self,
+        dap: &'a Dap,
+        end: UntilEnd,
+    ) -> BoxFuture<'a, Result<Option<UntilSeen>, Failure>> {
+        Box::pin(self.with(dap).until_ends(end))
+    }
+
     fn interrupt<'a>(&'a self, dap: &'a Dap) -> BoxFuture<'a, ()> {
         Box::pin(self.with(dap).interrupt())
     }
@@ -287,6 +339,7 @@ impl Inside for Pydevd {
                 Some(Vec::new())
             }
             Event::Other { event, body } if event == EVENT => {
+                self.0.until_told(body);
                 let title = body.get("title").and_then(Json::as_str).map(str::to_owned);
                 let hits = body.get("hits").and_then(Json::as_array);
                 let traces = known.traces();

@@ -1,14 +1,15 @@
 //! Debuggers that need no code of their own here: what they say is told by tables, each row seen in a
 //! recording of the debugger (`crates/dap/tests/recordings`).
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use holdpoint_dap::types as t;
 
 use super::{Dialect, Filters, scope_kind};
 use crate::{
-    backend::ScopeKind,
+    backend::{ScopeKind, StopReason, Stopped, Value},
     breakpoints::hits::{HitTest, How},
+    failure::{Code, Failure},
 };
 
 /// A debugger in a table.
@@ -21,16 +22,61 @@ pub struct Table {
     pub libraries: &'static [&'static str],
     /// How the names of functions begin that are not the user's, whatever file they are said to be in.
     pub foreign: &'static [&'static str],
+    /// How the names of functions begin by which the runtime carries a panic, or waits.
+    pub machinery: &'static [&'static str],
     pub function: fn(&str) -> &str,
+    pub thread_name: fn(String) -> String,
     pub filters: Filters,
     pub hits: Hits,
+    pub takes_conditions: bool,
+    pub pages_lists: bool,
+    /// The size of a stack that is not shown whole is made up.
+    pub guesses_depth: bool,
+    /// A step out ends at the end of the function that is left.
+    pub finishes_inside: bool,
+    /// A step that a breakpoint interrupts is carried out later.
+    pub keeps_steps: bool,
+    pub told: fn(Stopped) -> Stopped,
+    pub question: fn(&str, Duration) -> Option<String>,
+    pub failed: fn(&Value) -> Option<Failure>,
+    /// Pieces of its refusals, and what to do about them.
+    pub advice: &'static [(&'static str, &'static str)],
+    pub assignment: fn(&str, &str) -> Option<String>,
     pub names_hits: bool,
     pub evaluates_for: Purpose,
     /// What a debugger says of a breakpoint that it calls verified and that lies nowhere.
     pub unbound: Option<&'static str>,
+    /// The request by which it breaks off what the program computes for us.
+    pub interrupts: Option<&'static str>,
+    /// How what it says to everybody begins.
+    pub chatter: &'static [&'static str],
     /// The program's exit code, where it is only written out.
     pub exit_code: fn(&str) -> Option<i64>,
+    /// What it announces and cannot, as the protocol names it.
+    pub ignores: &'static [&'static str],
+    /// An evaluation that failed is answered with nothing.
+    pub fails_with_nothing: bool,
 }
+
+/// A debugger that we know, by the name that a configuration has for it.
+pub fn by_name(name: &str) -> Option<Table> {
+    Some(match name {
+        "lldb" => LLDB,
+        "codelldb" => CODELLDB,
+        "gdb" => GDB,
+        "cdt-gdb" => CDT_GDB,
+        "delve" => DELVE,
+        "rdbg" => RDBG,
+        "java" => JAVA,
+        "js-debug" => JS_DEBUG,
+        "perl" => PERL,
+        _ => return None,
+    })
+}
+
+/// All of them.
+pub const NAMES: &[&str] =
+    &["lldb", "codelldb", "gdb", "cdt-gdb", "delve", "rdbg", "java", "js-debug", "perl"];
 
 /// How hit conditions are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +103,36 @@ pub const PLAIN: Table = Table {
     scopes: &[],
     libraries: &[],
     foreign: &[],
+    machinery: &[],
     function: whole,
+    thread_name: |name| name,
     filters: Filters {
         uncaught: &["uncaught", "unhandled", "user-unhandled"],
         caught: &["raised", "all", "caught"],
         user_unhandled: &["userUnhandled", "user-unhandled"],
+        with_uncaught: &[],
         stops_at_uncaught: false,
+        thrown_at: &[],
     },
     hits: Hits::Ours,
+    takes_conditions: true,
+    pages_lists: false,
+    guesses_depth: false,
+    finishes_inside: false,
+    keeps_steps: false,
+    told: |stopped| stopped,
+    question: |_, _| None,
+    failed: |_| None,
+    advice: &[],
+    assignment: |_, _| None,
     names_hits: false,
     evaluates_for: Purpose::Repl,
     unbound: None,
+    interrupts: None,
+    chatter: &[],
     exit_code: never,
+    ignores: &[],
+    fails_with_nothing: false,
 };
 
 /// What compiled programs have in common: an exception that nothing catches aborts, where they stop anyway.
@@ -76,14 +140,22 @@ const NATIVE: Table = Table {
     libraries: &["/rustc/", "/.rustup/", "/.cargo/registry/", "/usr/include/", "/usr/src/"],
     function: without_hash,
     evaluates_for: Purpose::Watch,
-    filters: Filters { uncaught: &[], caught: &[], user_unhandled: &[], stops_at_uncaught: true },
+    filters: Filters {
+        uncaught: &[],
+        caught: &[],
+        user_unhandled: &[],
+        stops_at_uncaught: true,
+        thrown_at: &[],
+        with_uncaught: &[],
+    },
     names_hits: true,
     ..PLAIN
 };
 
 pub const LLDB: Table = Table {
     name: "lldb-dap",
-    filters: Filters { caught: &["cpp_throw"], ..NATIVE.filters },
+    // A panic runs through this function, whatever becomes of it.
+    filters: Filters { caught: &["cpp_throw"], thrown_at: &["rust_panic"], ..NATIVE.filters },
     hits: Hits::From,
     ..NATIVE
 };
@@ -106,18 +178,49 @@ pub const CDT_GDB: Table =
 pub const DELVE: Table = Table {
     name: "delve",
     libraries: &["/src/runtime/", "/pkg/mod/", "/vendor/"],
+    foreign: &["runtime.", "???"],
+    machinery: &["runtime.", "???"],
     function: whole,
+    thread_name: goroutine,
     evaluates_for: Purpose::Repl,
+    // Before 1.22 it stops at both without being asked; since then who asks for nothing switches them off.
+    filters: Filters {
+        uncaught: &["unrecovered-panic"],
+        with_uncaught: &["runtime-fatal-throw"],
+        ..NATIVE.filters
+    },
     hits: Hits::Operators,
+    pages_lists: true,
+    guesses_depth: true,
+    keeps_steps: true,
+    told: said_in_words,
+    advice: &[(
+        "without using 'call'",
+        "`call f(x)` calls a function; all goroutines run while it does",
+    )],
+    chatter: &["Type 'dlv help'", "Step interrupted by a breakpoint."],
     exit_code: said_by_delve,
     ..NATIVE
 };
 
+/// With what `adapter/ruby/inside.rb` mends: without it, what is thrown is a value, and lists are empty.
 pub const RDBG: Table = Table {
     name: "rdbg",
-    libraries: &["/gems/", "/lib/ruby/"],
+    libraries: &["/gems/", "/lib/ruby/", "<internal:"],
     foreign: &["[C] "],
-    filters: Filters { uncaught: &[], caught: &["any"], user_unhandled: &[], ..PLAIN.filters },
+    filters: Filters {
+        uncaught: &["uncaught"],
+        caught: &["any"],
+        user_unhandled: &[],
+        ..PLAIN.filters
+    },
+    takes_conditions: false,
+    pages_lists: true,
+    finishes_inside: true,
+    keeps_steps: true,
+    question: tried,
+    failed,
+    assignment: |name, value| Some(format!("{name} = ({value})")),
     ..PLAIN
 };
 
@@ -138,6 +241,35 @@ pub const PERL: Table = Table {
     scopes: &[("specials", ScopeKind::Global)],
     libraries: &["/perl5/", "/share/perl/", "/lib/perl"],
     filters: Filters { uncaught: &[], caught: &[], user_unhandled: &[], ..PLAIN.filters },
+    fails_with_nothing: true,
+    ..PLAIN
+};
+
+/// Our own server in front of the debugger agent in Mono's runtime.
+pub const MONO: Table = Table {
+    name: "Mono's debugger",
+    filters: Filters {
+        uncaught: &["uncaught"],
+        caught: &["all"],
+        user_unhandled: &[],
+        ..PLAIN.filters
+    },
+    names_hits: true,
+    interrupts: Some("holdpoint/interrupt"),
+    ..PLAIN
+};
+
+/// It announces neither hit conditions nor log messages, takes both, and ignores them.
+pub const NETCOREDBG: Table = Table {
+    name: "netcoredbg",
+    libraries: &["/usr/share/dotnet/", "/_/src/"],
+    filters: Filters {
+        uncaught: &["user-unhandled"],
+        caught: &["all"],
+        user_unhandled: &["user-unhandled"],
+        stops_at_uncaught: true,
+        ..PLAIN.filters
+    },
     ..PLAIN
 };
 
@@ -160,6 +292,63 @@ impl Dialect for Table {
 
     fn function<'a>(&self, name: &'a str) -> &'a str {
         (self.function)(name)
+    }
+
+    fn is_machinery(&self, function: &str) -> bool {
+        self.machinery.iter().any(|it| function.starts_with(it))
+    }
+
+    fn hides_machinery(&self) -> bool {
+        !self.machinery.is_empty()
+    }
+
+    fn guesses_depth(&self) -> bool {
+        self.guesses_depth
+    }
+
+    fn finishes_inside(&self) -> bool {
+        self.finishes_inside
+    }
+
+    fn keeps_steps(&self) -> bool {
+        self.keeps_steps
+    }
+
+    fn told(&self, stopped: Stopped) -> Stopped {
+        (self.told)(stopped)
+    }
+
+    fn thread_name(&self, name: String) -> String {
+        (self.thread_name)(name)
+    }
+
+    fn is_idle(&self, name: &str) -> bool {
+        let function = name.rsplit(' ').next().unwrap_or(name);
+        self.is_machinery(function)
+    }
+
+    fn takes_conditions(&self) -> bool {
+        self.takes_conditions
+    }
+
+    fn pages_lists(&self) -> bool {
+        self.pages_lists
+    }
+
+    fn question(&self, expression: &str, patience: Duration) -> Option<String> {
+        (self.question)(expression, patience)
+    }
+
+    fn failed(&self, value: &Value) -> Option<Failure> {
+        (self.failed)(value)
+    }
+
+    fn advice(&self, message: &str) -> Option<&'static str> {
+        self.advice.iter().find(|(piece, _)| message.contains(piece)).map(|(_, what)| *what)
+    }
+
+    fn assignment(&self, name: &str, value: &str) -> Option<String> {
+        (self.assignment)(name, value)
     }
 
     /// `Paused on breakpoint`, `step over`, `breakpoint 1.1`: nothing that the reason does not say.
@@ -214,8 +403,24 @@ impl Dialect for Table {
         }
     }
 
+    fn interrupts(&self) -> Option<&'static str> {
+        self.interrupts
+    }
+
+    fn is_chatter(&self, output: &str) -> bool {
+        self.chatter.iter().any(|it| output.starts_with(it))
+    }
+
     fn exit_code(&self, output: &str) -> Option<i64> {
         (self.exit_code)(output)
+    }
+
+    fn fails_with_nothing(&self) -> bool {
+        self.fails_with_nothing
+    }
+
+    fn ignores(&self) -> &'static [&'static str] {
+        self.ignores
     }
 }
 
@@ -233,6 +438,57 @@ fn said_by_gdb(output: &str) -> Option<i64> {
     match after.split_once(']')?.0 {
         "normally" => Some(0),
         other => i64::from_str_radix(other.strip_prefix("with code ")?, 8).ok(),
+    }
+}
+
+/// `* [Go 7] main.work (Thread 123)` is `goroutine 7 main.work`.
+fn goroutine(name: String) -> String {
+    let plain = name.trim_start_matches("* ").split(" (Thread ").next().unwrap_or_default();
+    match plain.strip_prefix("[Go ").and_then(|it| it.split_once("] ")) {
+        Some((number, function)) => format!("goroutine {number} {function}"),
+        None => plain.to_owned(),
+    }
+}
+
+/// `"boom": panic` is `panic: boom`; a step that a breakpoint interrupted is no exception.
+fn said_in_words(mut stopped: Stopped) -> Stopped {
+    let said = stopped.text.as_deref().and_then(|it| it.rsplit_once(": "));
+    if stopped.reason != StopReason::Exception {
+        return stopped;
+    }
+    if let Some((text, kind @ ("panic" | "fatal error" | "runtime error"))) = said {
+        let plain = text.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        stopped.text = Some(format!("{kind}: {}", plain.unwrap_or(text)));
+    } else if let Some((_, "invalid command")) = said {
+        stopped.reason = StopReason::Other("step interrupted".to_owned());
+        stopped.text = Some(
+            "a breakpoint interrupted the step before this one: `debug_continue` ends that first"
+                .to_owned(),
+        );
+    }
+    stopped
+}
+
+/// What is thrown and what does not end is told by what works for us inside the program.
+fn tried(expression: &str, patience: Duration) -> Option<String> {
+    let seconds = patience.as_secs_f64();
+    Some(format!("::HoldpointInside.try({seconds:.3}) {{\n{expression}\n}}"))
+}
+
+fn failed(value: &Value) -> Option<Failure> {
+    match value.kind.as_deref()? {
+        "HoldpointInside::Failed" => Some(Failure::new(Code::EvaluateFailed, value.text.clone())),
+        "HoldpointInside::Late" => Some(
+            Failure::new(Code::Timeout, value.text.clone())
+                .hint("pass a larger `timeout_s`, or a cheaper expression"),
+        ),
+        // It never came to be run.
+        "SyntaxError" => {
+            let plain = value.text.trim_start_matches("#<SyntaxError:").trim_end_matches('>');
+            let first = plain.trim().lines().next().unwrap_or_default();
+            Some(Failure::new(Code::EvaluateFailed, format!("SyntaxError: {first}")))
+        }
+        _ => None,
     }
 }
 
@@ -267,6 +523,11 @@ mod tests {
         let gdb =
             |how: &str| CDT_GDB.exit_code(&format!("[Inferior 1 (process 2) exited {how}]\n"));
         assert_eq!((gdb("with code 012"), gdb("normally"), gdb("")), (Some(10), Some(0), None));
+    }
+
+    #[test]
+    fn a_configuration_names_those_that_are_known() {
+        assert!(NAMES.iter().all(|it| by_name(it).is_some()) && by_name("pydevd").is_none());
     }
 
     #[test]

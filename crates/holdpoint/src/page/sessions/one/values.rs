@@ -6,6 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use holdpoint_engine::{
     budget,
     failure::Failure,
+    ids::ThreadKey,
     limits,
     nouns::Variable,
     secrets::Secrets,
@@ -18,7 +19,7 @@ use crate::{
     page::{
         address::{self, PageAddress},
         desk::SeenStop,
-        pieces,
+        pieces::{self, icon},
         sheet::LiveParts,
     },
     tools::debug::variables::is_extra,
@@ -49,20 +50,29 @@ pub(super) fn pane(
                     }))
                 }
             }
-            ul.tree #vars { (parts.put("vars", all(app, at, frame, seen))) }
+            ul.tree #vars { (parts.put("vars", all(app, at, frame, seen, is_stopped))) }
         }
     }
 }
 
-fn all(app: &App, at: &PageAddress, frame: usize, seen: Option<&SeenStop>) -> Markup {
+fn all(
+    app: &App,
+    at: &PageAddress,
+    frame: usize,
+    seen: Option<&SeenStop>,
+    is_stopped: bool,
+) -> Markup {
     let Some(seen) = seen else {
-        return html! { li.leaf { span.quiet { "It has not stopped yet." } } };
+        return html! { li.leaf { span.quiet { "Nothing was seen yet." } } };
     };
     let locals = match &seen.locals {
         Ok(locals) => locals,
         Err(failure) => return html! { li { (pieces::failure(failure)) } },
     };
-    let inside = InsideOf { path: at.path(), seq: seen.shown.seq.0, frame };
+    let thread = seen.thread.map(|it| it.to_string()).unwrap_or_default();
+    // What is set is set where it stopped.
+    let can_set = is_stopped && seen.thread.is_none();
+    let inside = InsideOf { path: at.path(), seq: seen.shown.seq.0, frame, thread, can_set };
     html! {
         @if locals.is_empty() { li.leaf { span.quiet { "none" } } }
         @for variable in locals {
@@ -92,13 +102,19 @@ struct InsideOf<'a> {
     path: &'a str,
     seq: u64,
     frame: usize,
+    /// Another thread than the one that stopped.
+    thread: String,
+    /// Its variables can be given other values.
+    can_set: bool,
 }
 
 impl InsideOf<'_> {
     fn to(&self, what: &str, path: &str) -> String {
         let (seq, frame) = (self.seq.to_string(), self.frame.to_string());
-        let query = [(what, path), ("frame", &frame), ("seq", &seq)];
-        address::to(&format!("{}/values", self.path), query.into_iter())
+        let query =
+            [(what, path), ("frame", &*frame), ("seq", &seq), ("thread", self.thread.as_str())];
+        let query = query.into_iter().filter(|it| !it.1.is_empty());
+        address::to(&format!("{}/values", self.path), query)
     }
 }
 
@@ -113,6 +129,11 @@ fn row(
     let is_secret = matches!(text, Cow::Owned(_));
     let is_changed = change != Was::None;
     let kind = variable.value.kind.as_deref().unwrap_or_default();
+    // What is inside of another value is set by the console.
+    let set = match inside.can_set && path == variable.name {
+        true => setter(variable, inside),
+        false => html! {},
+    };
     let body = html! {
         span.name { (pieces::line(&variable.name)) }
         @if is_secret {
@@ -125,9 +146,26 @@ fn row(
     };
     html! {
         @if variable.value.children.is_some() {
-            li data-k={ "v-" (path) } { details data-inside=(inside.to("path", path)) { summary.changed[is_changed] { (body) } } }
+            li data-k={ "v-" (path) } { details data-inside=(inside.to("path", path)) { summary.changed[is_changed] { (body) } } (set) }
         } @else {
-            li.leaf.changed[is_changed] data-k={ "v-" (path) } { (body) }
+            li.leaf.changed[is_changed] data-k={ "v-" (path) } { (body) (set) }
+        }
+    }
+}
+
+/// Gives a variable another value.
+fn setter(variable: &Variable, inside: &InsideOf<'_>) -> Markup {
+    let name = &variable.name;
+    html! {
+        details.setter data-k="set" data-closes {
+            summary aria-label={ "Set " (pieces::line(name)) } title="Give it another value" { (icon("edit")) }
+            form method="post" action=(inside.path) {
+                input type="hidden" name="do" value="set";
+                input type="hidden" name="name" value=(name);
+                input type="hidden" name="frame" value=(inside.frame);
+                input.in.mono name="value" required aria-label={ "New value of " (pieces::line(name)) } placeholder="An expression" autocomplete="off" spellcheck="false" data-once;
+                button.btn.small { "Set" }
+            }
         }
     }
 }
@@ -149,8 +187,16 @@ pub(super) async fn answer(
     use holdpoint_engine::{backend::Slice, failure::Code};
     let gone = || Failure::new(Code::NotStopped, "the program went on");
     let frame: usize = at.chosen("frame").parse().unwrap_or_default();
-    let seen = app.desk.stop(session, frame).await.ok_or_else(gone)?;
-    let (shown, backend) = session.stopped()?;
+    let other: Option<ThreadKey> = at.chosen("thread").parse().ok();
+    let seen = match other {
+        Some(thread) => app.desk.thread(session, thread, frame).await?,
+        None => app.desk.stop(session, frame).await.ok_or_else(gone)?,
+    };
+    let (shown, stopped) = session.stopped()?;
+    let backend = match other {
+        Some(thread) => session.backend(thread.target)?,
+        None => stopped,
+    };
     if shown.seq.0.to_string() != at.chosen("seq") {
         return Err(gone());
     }
@@ -178,7 +224,8 @@ pub(super) async fn answer(
     let slice = Slice { start: 0, count: limits::PAGE_CHILDREN };
     let parts = backend.children(children, slice).await?;
     let path = at.path().strip_suffix("/values").unwrap_or(at.path());
-    let inside = InsideOf { path, seq: shown.seq.0, frame };
+    let thread = at.chosen("thread").to_owned();
+    let inside = InsideOf { path, seq: shown.seq.0, frame, thread, can_set: false };
     let secrets = app.engine.secrets();
     let kept: Vec<&Variable> =
         parts.iter().filter(|it| !is_extra(it)).take(limits::PAGE_CHILDREN).collect();

@@ -11,7 +11,10 @@ use holdpoint_engine::{
     session::{Session, Shown},
 };
 
-use super::plan::{Expression, Planned};
+use super::{
+    plan::{Expression, Planned},
+    trial::Tried,
+};
 use crate::tools::debug::report;
 
 /// How long one expression may take.
@@ -41,6 +44,8 @@ pub(super) struct Hit {
     pub(super) values: Vec<Seen>,
     /// Whether the values are the locals, since no expressions were given.
     pub(super) is_locals: bool,
+    /// What came of what was tried there.
+    pub(super) tried: Option<Tried>,
 }
 
 pub(super) struct Caller {
@@ -136,6 +141,7 @@ pub(super) async fn look(
         more_callers: if is_first { total - frames.len() } else { 0 },
         values,
         is_locals: planned.expressions.is_empty(),
+        tried: None,
     }
 }
 

@@ -36,9 +36,9 @@ params! {
 params! {
     #[derive(Deserialize, JsonSchema, Default)]
     #[serde(deny_unknown_fields)]
-    pub(super) struct Spot: place {
+    pub(crate) struct Spot: place {
         #[serde(default, deserialize_with = "texts")]
-        pub(super) expressions: Vec<String>,
+        pub(crate) expressions: Vec<String>,
         pub(super) hit: Option<u64>,
         pub(super) hits: Option<Hits>,
     }
@@ -109,7 +109,7 @@ impl Visitor<'_> for HitsVisitor {
 }
 
 /// A list, or one without its brackets.
-fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+pub(crate) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::String(one) => Ok(vec![one]),
         many => serde_json::from_value(many).map_err(D::Error::custom),
@@ -139,7 +139,7 @@ fn group<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Group>, D:
     }
 }
 
-fn spot(value: Value) -> Result<Spot, serde_json::Error> {
+pub(crate) fn spot(value: Value) -> Result<Spot, serde_json::Error> {
     match value {
         Value::String(text) => {
             Ok(place(&text).unwrap_or_else(|| Spot { function: Some(text), ..Spot::default() }))
@@ -231,6 +231,12 @@ impl Params {
 }
 
 impl Spot {
+    /// The same place at its first pass, or the first at which that condition holds.
+    pub(crate) fn at_first(self, condition: Option<String>, expressions: Vec<String>) -> Spot {
+        let condition = condition.or(self.condition);
+        Spot { condition, expressions, hit: None, hits: None, ..self }
+    }
+
     fn copied(&self) -> Spot {
         Spot {
             file: self.file.clone(),

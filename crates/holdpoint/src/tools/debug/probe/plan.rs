@@ -17,7 +17,10 @@ use holdpoint_engine::{
     limits,
 };
 
-use super::params::{Group, Hits, Params, Spot};
+use super::{
+    params::{Group, Hits, Params, Spot},
+    trial::Trial,
+};
 use crate::tools::debug::what::{absolute, not_there};
 
 /// Passes before the wanted one that are told one by one; more are told in steps.
@@ -33,6 +36,8 @@ pub(super) struct Plan {
     pub(super) by_value: Option<String>,
     /// Lines that tell when they are reached.
     pub(super) marks: BTreeMap<PathBuf, Vec<BreakpointId>>,
+    /// The program is let run to its end when everything is there.
+    pub(super) runs_on: bool,
 }
 
 pub(super) struct Planned {
@@ -49,9 +54,15 @@ pub(super) struct Planned {
     pub(super) expressions: Vec<Expression>,
     /// Counts the passes before the wanted one, in steps of so many.
     pub(super) counter: Option<(BreakpointId, u64)>,
+    /// What is judged and tried there.
+    pub(super) trial: Option<Trial>,
 }
 
 impl Planned {
+    pub(super) fn has_expressions(&self) -> bool {
+        !self.expressions.is_empty()
+    }
+
     /// ` (line 5 has no code)`, where another line than the one asked for is passed.
     pub(super) fn moved_to(&self, passed: u32) -> String {
         let moved = match &self.place {
@@ -96,6 +107,7 @@ impl Plan {
                 by: None,
                 by_value: None,
                 marks,
+                runs_on: false,
             });
         }
         let spots = params.places();
@@ -108,8 +120,29 @@ impl Plan {
         let set = Setting { launch, manners, own, by_value: by_value.as_deref() };
         let places = spots.iter().map(|spot| set.place(spot)).collect::<Result<Vec<_>, _>>()?;
         let marks = set.marks(&places)?;
-        Ok(Plan { places, failure: None, by, by_value, marks })
+        Ok(Plan { places, failure: None, by, by_value, marks, runs_on: false })
     }
+
+    /// One run with something to judge and to try at each place, at its first pass.
+    pub(super) fn of_trials(
+        trials: Vec<(Spot, Trial)>,
+        launch: &Launch,
+        manners: Manners,
+        own: &Breakpoints,
+    ) -> Result<Plan, Failure> {
+        own.gather(None);
+        let set = Setting { launch, manners, own, by_value: None };
+        let mut places = Vec::new();
+        for (number, (spot, trial)) in (1..).zip(trials) {
+            places.push(set.trial(&spot, trial).map_err(|failure| of_number(number, failure))?);
+        }
+        let marks = set.marks(&places)?;
+        Ok(Plan { places, failure: None, by: None, by_value: None, marks, runs_on: true })
+    }
+}
+
+fn of_number(number: usize, failure: Failure) -> Failure {
+    Failure { message: format!("experiment {number}: {}", failure.message).into(), ..failure }
 }
 
 /// What names the groups, the expression that makes them, and how they are gathered.
@@ -170,8 +203,23 @@ impl Setting<'_> {
             condition,
             expressions,
             counter,
+            trial: None,
         };
         Ok(planned)
+    }
+
+    /// Where only some passes count, all are counted, to say which one it was.
+    fn trial(&self, spot: &Spot, trial: Trial) -> Result<Planned, Failure> {
+        let planned = self.place(spot)?;
+        let passes = match planned.condition {
+            Some(_) => {
+                let counts = Some(Trace::new(None, 0, 0)?);
+                let asked = Asked { trace: counts, ..Asked::at(planned.place.clone()) };
+                Some(self.own.add(asked)?.id)
+            }
+            None => None,
+        };
+        Ok(Planned { trial: Some(Trial { passes, ..trial }), ..planned })
     }
 
     fn want(&self, spot: &Spot, expressions: &[Expression]) -> Result<Want, Failure> {
@@ -289,7 +337,13 @@ fn located(spot: &Spot, launch: &Launch) -> Result<(Place, Option<String>), Fail
                  none of these and no `hit`, `hits`, `by`, `condition`, it runs to the first failure",
             ));
     }
-    let place = spot.given().place(|file| found(file, launch))?;
+    let mut given = spot.given();
+    if given.text.is_some() || given.line.is_some() {
+        // A line is one of the program that runs, unless another file is named.
+        let test = launch.test.as_deref().map(|it| Path::new(it.split("::").next().unwrap_or(it)));
+        given.file = given.file.or(launch.program.as_deref()).or(test);
+    }
+    let place = given.place(|file| found(file, launch))?;
     let Place::Line { file, line, column } = &place else {
         return Ok((place, Some("first line of its body".to_owned())));
     };

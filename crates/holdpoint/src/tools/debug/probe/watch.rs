@@ -8,7 +8,7 @@ use std::{
 
 use holdpoint_engine::{
     backend::{Backend, Exceptions},
-    breakpoints::{Breakpoints, passes::Passes},
+    breakpoints::{Breakpoints, Place, passes::Passes},
     budget,
     failure::{Code, Failure},
     ids::Epoch,
@@ -20,7 +20,7 @@ use holdpoint_engine::{
 use super::{
     failure::{self, Failed},
     hits::{self, Hit, Names},
-    plan::{Expression, Plan, Want},
+    plan::{Expression, Plan, Planned, Want},
     said,
 };
 use crate::tools::debug::report;
@@ -35,6 +35,8 @@ pub(super) struct Seen {
     /// Exceptions that are, or may be, the failure that is looked for.
     pub(super) failures: Vec<Failed>,
     pub(super) end: End,
+    /// Conditions that failed at places where something was to be tried, by place.
+    pub(super) failed: BTreeMap<usize, String>,
     /// What ran of the files that were asked about, where the runtime counted it.
     pub(super) reached: BTreeMap<PathBuf, BTreeSet<u32>>,
 }
@@ -75,6 +77,7 @@ impl<'a> Watch<'a> {
             thrown: None,
             failures: Vec::new(),
             end: End::Done,
+            failed: BTreeMap::new(),
             reached: BTreeMap::new(),
         };
         Watch {
@@ -103,7 +106,7 @@ impl<'a> Watch<'a> {
                 Outcome::Stopped(shown) => {
                     from = shown.stop.epoch;
                     self.stopped(&shown).await?;
-                    if self.is_done() {
+                    if self.is_done() && !self.plan.runs_on {
                         break;
                     }
                     self.session.resume().await?;
@@ -153,6 +156,10 @@ impl<'a> Watch<'a> {
             }
             return Ok(());
         }
+        if plan.runs_on && shown.stop.text.as_deref().is_some_and(|it| it.contains("condition")) {
+            self.sort_out(shown).await;
+            return Ok(());
+        }
         let hit = plan.places.iter().enumerate().filter(|(_, it)| shown.stop.hits.contains(&it.id));
         for (at, planned) in hit {
             if let Some(text) = shown.stop.text.as_deref().filter(|it| it.contains("condition")) {
@@ -180,13 +187,56 @@ impl<'a> Watch<'a> {
         if self.is_satisfied(at) {
             return;
         }
-        let hit = hits::look(self.session, shown, (at, planned), number, &mut self.names).await;
+        let mut hit = hits::look(self.session, shown, (at, planned), number, &mut self.names).await;
+        if let (Some(trial), Ok(backend)) =
+            (&planned.trial, self.session.backend(shown.stop.thread.target))
+        {
+            let frames = hits::whole(&backend, shown).await;
+            hit.tried = Some(trial.run(&backend, &frames, self.own).await);
+        }
         self.seen.hits.push(hit);
-        if self.is_satisfied(at) && !self.is_done() {
-            // From now on the program passes there as if nobody had asked.
-            if self.own.enable(planned.id, false).is_ok() {
-                self.session.sync_breakpoints(self.own, &planned.place).await;
+        if self.is_satisfied(at) && (self.plan.runs_on || !self.is_done()) {
+            self.pass_by(planned).await;
+        }
+    }
+
+    /// A condition failed where several may stand, and nobody says whose: each is asked for by itself.
+    async fn sort_out(&mut self, shown: &Shown) {
+        let plan = self.plan;
+        let Ok(backend) = self.session.backend(shown.stop.thread.target) else { return };
+        let frames = hits::whole(&backend, shown).await;
+        let here: Vec<&Place> = plan
+            .places
+            .iter()
+            .filter(|it| shown.stop.hits.contains(&it.id))
+            .map(|it| &it.place)
+            .collect();
+        for (at, planned) in plan.places.iter().enumerate() {
+            if self.is_satisfied(at) || !here.contains(&&planned.place) {
+                continue;
             }
+            let holds = match (&planned.condition, &planned.trial) {
+                (Some(condition), Some(trial)) => trial.is_so(&backend, &frames, condition).await,
+                _ => Ok(true),
+            };
+            match holds {
+                Ok(true) => self.hit(shown, at, 1).await,
+                Ok(false) => {}
+                Err(why) => {
+                    self.seen.failed.insert(at, why);
+                    self.pass_by(planned).await;
+                }
+            }
+        }
+    }
+
+    /// From now on the program passes there as if nobody had asked.
+    async fn pass_by(&self, planned: &Planned) {
+        let passes = planned.trial.as_ref().and_then(|it| it.passes);
+        let mut is_other = self.own.enable(planned.id, false).is_ok();
+        is_other |= passes.is_some_and(|id| self.own.enable(id, false).is_ok());
+        if is_other {
+            self.session.sync_breakpoints(self.own, &planned.place).await;
         }
     }
 
@@ -259,6 +309,9 @@ impl<'a> Watch<'a> {
     }
 
     fn is_satisfied(&self, at: usize) -> bool {
+        if self.seen.failed.contains_key(&at) {
+            return true;
+        }
         match self.plan.places.get(at).map(|it| it.want) {
             Some(Want::Nth(_)) => self.count(at) >= 1,
             Some(Want::First(wanted)) => self.count(at) >= wanted,

@@ -27,10 +27,13 @@ pub(super) fn ended(session: &Session, exit: Exit, since: u64) -> Result<Reply, 
         }
         (Exit::Unknown, Some(attach)) => {
             let what = match attach.at {
-                At::Process(_) => "Program ended",
+                At::Process(_) | At::Core { .. } | At::Editor { .. } => "Program ended",
                 At::Address { .. } => "Program ended, or closed its debugger",
             };
             format!("{what}; it was not started here, so its exit code is unknown")
+        }
+        _ if session.was_stopped() && is_cut_short(Some(exit)) => {
+            "Program was stopped on request".to_owned()
         }
         _ => format!("Program terminated with {exit}"),
     };
@@ -94,7 +97,8 @@ fn passed(session: &Session, passes: &[PassCount], exit: Exit) -> String {
         text += &format!("\n… {more} more tracepoints: `tracepoint_read {{\"aggregate\": true}}`");
     }
     if !passes.is_empty() && is_cut_short(Some(exit)) {
-        text += "\n(it was killed: hits of its last moment may be missing)";
+        let how = if session.was_stopped() { "stopped" } else { "killed" };
+        text += &format!("\n(it was {how}: hits of its last moment may be missing)");
     }
     text
 }

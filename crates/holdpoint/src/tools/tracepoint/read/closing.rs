@@ -1,18 +1,14 @@
 //! The last line: how many of how many, whether there will be more, and the call that shows the rest.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use holdpoint_engine::{
-    ids::{BreakpointId, Seq, SessionId},
+    ids::{Seq, SessionId},
     log::Record,
     session::{Session, Status},
 };
 
-use super::{hits::Selected, of, words};
+use super::{hits::Selected, meant::Meant, words};
 use crate::tools::debug::report::is_cut_short;
 
 pub(super) struct Closing {
@@ -24,7 +20,10 @@ pub(super) struct Closing {
     pub(super) later: usize,
     /// No program will bring more.
     pub(super) is_over: bool,
+    /// How many there are, of each program by itself.
+    hits: String,
     programs: String,
+    left_out: String,
     id: Option<i64>,
     since: Option<u64>,
     /// Where to read on.
@@ -35,19 +34,24 @@ impl Closing {
     pub(super) fn of(selected: &Selected<'_>, shown: &[Record]) -> Closing {
         let Selected { sessions, page, id, since, .. } = selected;
         let total: u64 = selected.totals.values().sum();
+        let mut each: BTreeMap<SessionId, u64> = BTreeMap::new();
+        for ((_, session), hits) in &selected.totals {
+            *each.entry(*session).or_default() += hits;
+        }
         let in_page = page.records.len() - shown.len();
         let later = if since.is_some() { page.more + in_page } else { page.more };
         let told = (shown.len() + later) as u64;
-        let with_hits: BTreeSet<SessionId> =
-            shown.iter().filter_map(of).map(|it| it.session).collect();
-        let meant = meant(sessions, &with_hits);
+        let meant = meant(sessions, selected.meant);
+        let is_one_of_several = selected.has_several() || !selected.meant.others.is_empty();
         Closing {
             total,
             shown: shown.len(),
             earlier: total.saturating_sub(told),
             later,
             is_over: meant.iter().all(|it| it.view().status == Status::Ended),
-            programs: programs(&meant),
+            hits: words::by_session(&each, selected.has_several()),
+            programs: programs(&meant, is_one_of_several),
+            left_out: left_out(selected),
             id: *id,
             since: *since,
             next: shown.last().map_or(page.head, |it| it.seq),
@@ -63,8 +67,7 @@ impl Closing {
 
 impl fmt::Display for Closing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Closing { shown, total, earlier, later, programs, .. } = self;
-        let hits = words::count(*total, "hit");
+        let Closing { shown, total, earlier, later, programs, hits, .. } = self;
         let after = self.since.filter(|since| *since > 0).map(|it| format!(" after seq {it}"));
         match (*shown, *later, *earlier) {
             (0, ..) if *total == 0 => write!(f, "no hit")?,
@@ -98,42 +101,35 @@ impl fmt::Display for Closing {
         if *later == 0 && !self.is_over {
             write!(f, "; later ones: {}", self.call(&onward))?;
         }
-        Ok(())
+        f.write_str(&self.left_out)
     }
 }
 
-/// How many hits of each tracepoint were told: those that are kept, and what the programs say.
-pub(super) fn totals(kept: &[Record], sessions: &[Arc<Session>]) -> BTreeMap<BreakpointId, u64> {
-    let mut totals: BTreeMap<BreakpointId, u64> = BTreeMap::new();
-    for hit in kept.iter().filter_map(of) {
-        *totals.entry(hit.breakpoint).or_default() += 1;
-    }
-    let mut told: BTreeMap<BreakpointId, u64> = BTreeMap::new();
-    for passes in sessions.iter().flat_map(|it| it.passes()) {
-        *told.entry(passes.point.id).or_default() += passes.reported;
-    }
-    for (id, told) in told {
-        // Of one tracepoint or of all: of others nothing is kept here.
-        totals.entry(id).and_modify(|kept| *kept = told.max(*kept));
-    }
-    totals
+/// The programs that are meant, as far as they are still known.
+fn meant(sessions: &[Arc<Session>], meant: &Meant) -> Vec<Arc<Session>> {
+    sessions.iter().filter(|it| meant.sessions.contains(&it.id)).cloned().collect()
 }
 
-/// The programs that brought these hits; where there are none, those that could.
-fn meant(sessions: &[Arc<Session>], with_hits: &BTreeSet<SessionId>) -> Vec<Arc<Session>> {
-    let brought = sessions.iter().filter(|it| with_hits.contains(&it.id)).cloned();
-    let live = sessions.iter().filter(|it| it.view().status != Status::Ended).cloned();
-    let all: Vec<Arc<Session>> = if with_hits.is_empty() {
-        let live: Vec<_> = live.collect();
-        if live.is_empty() { sessions.last().cloned().into_iter().collect() } else { live }
-    } else {
-        brought.collect()
-    };
-    all
+/// Hits of programs before, and of tracepoints that were removed: none of these, and where they are.
+fn left_out(selected: &Selected<'_>) -> String {
+    let Meant { others, removed, .. } = selected.meant;
+    let mut text = String::new();
+    if !others.is_empty() {
+        let hits = words::by_session(others, true);
+        text += &format!("; before: {hits} (`since` 0 shows them)");
+    }
+    if *removed > 0 && selected.id.is_none() {
+        let hits = words::count(*removed, "hit");
+        text += &format!("; {hits} of removed tracepoints: `timeline_query` has them");
+    }
+    text
 }
 
-fn programs(meant: &[Arc<Session>]) -> String {
+fn programs(meant: &[Arc<Session>], is_one_of_several: bool) -> String {
     let state = |it: &Arc<Session>| match it.view().status {
+        Status::Ended if it.was_stopped() && is_cut_short(it.view().exit) => {
+            "was stopped on request"
+        }
         Status::Ended if is_cut_short(it.view().exit) => {
             "was killed, so that hits of its last moment may be missing"
         }
@@ -143,7 +139,7 @@ fn programs(meant: &[Arc<Session>]) -> String {
     };
     match meant {
         [] => "no program runs".to_owned(),
-        [only] => format!("the program {}", state(only)),
+        [only] if !is_one_of_several => format!("the program {}", state(only)),
         several => {
             let each: Vec<String> =
                 several.iter().map(|it| format!("{} {}", it.id, state(it))).collect();

@@ -18,7 +18,11 @@ use holdpoint_engine::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{closing, of, words};
+use super::{
+    closing,
+    meant::{Meant, Totals},
+    of, words,
+};
 use crate::{
     tool::{Answer, Reply},
     tools::debug::report::who,
@@ -37,10 +41,18 @@ pub(super) struct Selected<'a> {
     pub(super) kept: &'a [Record],
     pub(super) page: &'a LogPage,
     /// How many hits of each were told, also those that are no longer kept.
-    pub(super) totals: BTreeMap<BreakpointId, u64>,
+    pub(super) totals: Totals,
+    pub(super) meant: &'a Meant,
     pub(super) id: Option<i64>,
     pub(super) since: Option<u64>,
     pub(super) has_times: bool,
+}
+
+impl Selected<'_> {
+    /// Whether a hit has to say whose it is.
+    pub(super) fn has_several(&self) -> bool {
+        self.meant.sessions.len() > 1
+    }
 }
 
 pub(super) fn reply(selected: &Selected<'_>, budget: Budget) -> Result<Reply, Failure> {
@@ -87,14 +99,17 @@ pub(super) fn reply(selected: &Selected<'_>, budget: Budget) -> Result<Reply, Fa
 /// A line for each tracepoint that was hit, one for those that were not.
 fn heads(selected: &Selected<'_>, hits: &[&TraceHit]) -> Vec<String> {
     let Selected { sessions, points, totals, .. } = selected;
-    let total = |point: &Breakpoint| totals.get(&point.id).copied().unwrap_or(0);
+    let of_point = |point: &Breakpoint| -> BTreeMap<SessionId, u64> {
+        let own = totals.iter().filter(|((id, _), _)| *id == point.id);
+        own.map(|((_, session), hits)| (*session, *hits)).collect()
+    };
     let (hit, silent): (Vec<&Breakpoint>, Vec<&Breakpoint>) =
-        points.iter().partition(|it| points.len() == 1 || total(it) > 0);
+        points.iter().partition(|it| points.len() == 1 || !of_point(it).is_empty());
     let head = |point: &&Breakpoint| {
         let own: Vec<&TraceHit> =
             hits.iter().filter(|it| it.breakpoint == point.id).copied().collect();
         let head = words::head(sessions, point, &own);
-        format!("{head} · {}", words::count(total(point), "hit"))
+        format!("{head} · {}", words::by_session(&of_point(point), selected.has_several()))
     };
     let mut lines: Vec<String> = hit.iter().take(HEADS).map(head).collect();
     if let [only] = points {
@@ -150,7 +165,7 @@ impl<'a> Shape<'a> {
         Shape {
             sessions: &selected.sessions,
             has_numbers: ids.len() > 1,
-            has_sessions: words::common(hits, |it| it.session).is_none(),
+            has_sessions: selected.has_several(),
             has_threads: words::common(hits, |it| it.thread).is_none(),
             has_times: selected.has_times,
             scattered: sites.iter().filter(|(_, it)| it.len() > 1).map(|(id, _)| *id).collect(),

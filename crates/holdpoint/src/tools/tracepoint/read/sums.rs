@@ -1,5 +1,7 @@
 //! Of all hits of a tracepoint, what became of each expression.
 
+use std::collections::BTreeSet;
+
 use holdpoint_engine::{
     breakpoints::{
         Breakpoint,
@@ -7,10 +9,12 @@ use holdpoint_engine::{
     },
     budget::{self, Lines},
     failure::Failure,
+    ids::{Seq, SessionId},
+    log::Log,
 };
 use serde_json::{Value, json};
 
-use super::words;
+use super::{of, words};
 use crate::{
     app::App,
     tool::{Answer, Reply},
@@ -22,7 +26,8 @@ pub(super) fn reply(app: &App, points: &[Breakpoint], mut lines: Lines) -> Resul
         let seen = app.engine.sessions.breakpoints.aggregate(point.id).unwrap_or_default();
         let Aggregate { hits, expressions } = &seen;
         let head = words::head(&app.engine.sessions.all(), point, &[]);
-        if !lines.push(&format!("{head} · {}", words::count(*hits, "hit"))) {
+        let together = together(&app.engine.log, point);
+        if !lines.push(&format!("{head} · {}{together}", words::count(*hits, "hit"))) {
             let left = points.len() - rows.len();
             let them = words::count(left as u64, "tracepoint");
             lines.always(&format!("… {them} more: pass `id`, or a larger `budget_tokens`"));
@@ -40,6 +45,16 @@ pub(super) fn reply(app: &App, points: &[Breakpoint], mut lines: Lines) -> Resul
         lines.always("no tracepoints");
     }
     Ok(Answer::new(lines.into_text(), &json!({ "tracepoints": rows }))?.into())
+}
+
+/// Where several programs brought them: the sum is of all of these.
+fn together(log: &Log, point: &Breakpoint) -> String {
+    let kept =
+        log.page(Seq::START, usize::MAX, |it| of(it).is_some_and(|it| it.breakpoint == point.id));
+    let brought: BTreeSet<SessionId> =
+        kept.records.iter().filter_map(of).map(|it| it.session).collect();
+    let names: Vec<String> = brought.iter().map(ToString::to_string).collect();
+    if names.len() < 2 { String::new() } else { format!(" of {} together", names.join(", ")) }
 }
 
 /// `  x: 1000 values, 10 distinct, min 0, max 9, last 9, first 0 until hit 101 (1)`

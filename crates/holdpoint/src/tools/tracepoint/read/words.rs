@@ -1,10 +1,11 @@
 //! A tracepoint in one line, once for all of its hits.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use holdpoint_engine::{
     breakpoints::{Breakpoint, Place},
     event::TraceHit,
+    ids::SessionId,
     inspect,
     session::Session,
 };
@@ -64,6 +65,19 @@ fn begins(text: &str, bytes: usize) -> String {
     }
     let (start, rest) = text.split_at(text.floor_char_boundary(bytes));
     format!("{start}…, {} bytes more: pass `id`", rest.len())
+}
+
+/// `21 hits`; of several programs each by itself: `s1 20 hits, s2 1 hit`.
+pub(super) fn by_session(hits: &BTreeMap<SessionId, u64>, has_several: bool) -> String {
+    if !has_several {
+        return count(hits.values().sum(), "hit");
+    }
+    let one = |(session, hits): (&SessionId, &u64)| format!("{session} {}", count(*hits, "hit"));
+    if hits.is_empty() {
+        "no hit".to_owned()
+    } else {
+        hits.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// `1 hit`, `21 hits`.

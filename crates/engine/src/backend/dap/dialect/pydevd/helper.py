@@ -2,7 +2,8 @@
 
 Sent by Holdpoint when it is needed first; nothing of it is on disk. Runs in the program's own Python,
 from 3.8 on, and must not disturb it: no output, and no thread but pydevd's kind, which nobody sees.
-`LIMITS` is there before the rest runs; `traces.py`, `find.py` and `stays.py` follow in the same module.
+`LIMITS` is there before the rest runs; `traces.py`, `find.py`, `stays.py`, `until.py`, `watched.py` and `resumes.py` follow
+in the same module.
 """
 
 import collections
@@ -93,6 +94,8 @@ class _Point:
         self.numbers = itertools.count(1)
         self.reported = 0
         self.where = None
+        # By `sys.monitoring`, which asks us without pydevd in between.
+        self.is_watched = False
         self.condition = asked["condition"] and _Expression(asked["condition"])
         self.expressions = []
         if self.trace:
@@ -100,7 +103,9 @@ class _Point:
             self.is_literal, self.is_mark = self.trace["literal"], self.trace["mark"]
             kind = _Literal if self.is_literal else _Formatted
             self.expressions = [kind(it) for it in self.trace["expressions"]]
-            self.key = [self.id, self.trace["generation"]]
+            # The hit after which nothing is reported any more; 0 for none.
+            self.last = 1 if self.is_mark else self.max
+            self.head = "[[%d,%d]," % (self.id, self.trace["generation"])
 
     def is_wanted(self, names, values):
         """Counts a hit whose condition holds; its number, or 0 when this is none to stop or report."""
@@ -124,8 +129,15 @@ class _Expression:
         self.code = compile(text.strip(), "<expression>", "eval")
         # A comprehension or lambda inside sees no locals, only globals.
         self.is_nested = any(isinstance(it, types.CodeType) for it in self.code.co_consts)
+        # Most expressions are a name, which needs no evaluation where it is a local's.
+        self.name = self.code.co_names[0] if text.strip() in self.code.co_names else None
 
     def value(self, names, values):
+        if self.name is not None:
+            try:
+                return values[self.name]
+            except KeyError:
+                pass
         if self.is_nested:
             names = dict(names)
             names.update(values)
@@ -241,7 +253,9 @@ def lines(text):
     for key, group in groups.items():
         for one in group:
             one["file"] = asked["file"]
-        _lines[key] = [_point(one, known) for one in group]
+        points = [_point(one, known) for one in group]
+        _to_watch([one for one in points if one.asked not in known], points)
+        _lines[key] = points
     _files.setdefault(asked["file"], set()).update(groups)
     _begin()
 
@@ -250,6 +264,7 @@ def lines_set(text):
     """They are set. What is no longer wanted is forgotten; tracepoints need not be compiled at each hit.
 
     Others are left as text: pydevd says it when a condition raises.
+    Answers which tracepoints `sys.monitoring` sees to.
     """
     asked = json.loads(text)
     keys = set(asked["keys"])
@@ -259,12 +274,14 @@ def lines_set(text):
     for key, line in asked["lines"].items():
         for one in _lines.get(int(key), ()):
             one.line = line
+    watched = _watch_lines(asked["file"], asked["lines"])
     for points in list(debugger().breakpoints.values()):
         for point in list(points.values()):
             if isinstance(point.condition, str) and point.condition.startswith(_OURS):
                 if point.condition.startswith(_MARK):
                     point.of_mark = int(point.condition[len(_MARK) : -1])
                 point.condition = compile(point.condition, "<holdpoint>", "eval")
+    return json.dumps(watched)
 
 
 _MARK = "__import__('_holdpoint').mark("
@@ -277,7 +294,8 @@ def line(key):
     hits, error = [], None
     for one in _lines.get(key, ()):
         if one.trace:
-            _pass(one, here.f_globals, here.f_locals, None)
+            if not one.is_watched:
+                _pass(one, here.f_globals, here.f_locals, None)
             continue
         try:
             if one.is_wanted(here.f_globals, here.f_locals):
@@ -296,15 +314,17 @@ def trace(key):
     """The condition of a line that has one tracepoint only. Never stops."""
     here = sys._getframe(1)
     for one in _lines.get(key, ()):
-        _pass(one, here.f_globals, here.f_locals, None)
+        if not one.is_watched:
+            _pass(one, here.f_globals, here.f_locals, None)
     return False
 
 
 def mark(key):
     """The condition of a line that has a mark only: reached is reached, and never asked again."""
     for one in _lines.get(key, ()):
-        _pass(one, {}, {}, None)
-        _unmark(one)
+        if not one.is_watched:
+            _pass(one, {}, {}, None)
+            _unmark(one)
     return False
 
 

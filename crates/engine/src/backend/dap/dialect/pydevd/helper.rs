@@ -65,6 +65,12 @@ const HELPER: &str = concat!(
     include_str!("find.py"),
     "\n\n",
     include_str!("stays.py"),
+    "\n\n",
+    include_str!("until.py"),
+    "\n\n",
+    include_str!("watched.py"),
+    "\n\n",
+    include_str!("resumes.py"),
 );
 
 impl Talk<'_> {
@@ -115,8 +121,12 @@ impl Talk<'_> {
 
     /// Calls a function of our helper in the program, which is put there when it is needed first.
     pub(super) async fn helper(self, call: &str) -> Result<String, Failure> {
-        self.own.helper.get_or_try_init(|| self.install()).await?;
+        self.is_installed().await?;
         self.silently(&format!("__import__('_holdpoint').{call}")).await
+    }
+
+    pub(super) async fn is_installed(self) -> Result<(), Failure> {
+        self.own.helper.get_or_try_init(|| self.install()).await.map(drop)
     }
 
     async fn install(self) -> Result<(), Failure> {
@@ -163,5 +173,24 @@ fn silent(expression: &str) -> t::EvaluateArguments {
         expression: expression.to_owned(),
         context: Some(t::EvaluateContext::Watch),
         ..Default::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::HELPER;
+
+    /// Its files are one module: what a later one defines takes the place of an earlier one's.
+    #[test]
+    fn each_name_is_defined_once() {
+        let mut seen = BTreeSet::new();
+        for line in HELPER.lines() {
+            let rest = line.strip_prefix("def ").or_else(|| line.strip_prefix("class "));
+            let Some(name) = rest.and_then(|it| it.split(['(', ':']).next()) else { continue };
+            assert!(seen.insert(name), "`{name}` is defined twice");
+        }
+        assert!(seen.len() > 20, "{seen:?}");
     }
 }

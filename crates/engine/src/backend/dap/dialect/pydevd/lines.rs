@@ -2,7 +2,8 @@
 //!
 //! It has one breakpoint on each line, and knows no tracepoint that is worth it: its own logpoints lose
 //! hits and cost four times as much. So where several of ours share a line, or one needs more than pydevd
-//! can, its breakpoint has a condition that asks our helper in the program.
+//! can, its breakpoint has a condition that asks our helper in the program. From Python 3.12 on the helper
+//! takes tracepoints out of pydevd again as soon as they are placed, and lets the interpreter call it.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -49,7 +50,10 @@ impl Talk<'_> {
             ours.filter_map(|(group, line)| Some((key(group)?, *line))).collect();
         let keys: Vec<BreakpointId> = lines.keys().copied().collect();
         let text = json!({ "file": file, "keys": keys, "lines": lines }).to_string();
-        self.helper(&format!("lines_set({})", literal(&text))).await.map(drop)
+        let watched = self.helper(&format!("lines_set({})", literal(&text))).await?;
+        let watched = serde_json::from_str(&watched).unwrap_or_default();
+        self.own.watched().insert(file.to_owned(), watched);
+        Ok(())
     }
 
     /// pydevd moves a breakpoint back to the last line with code; where there is none before it, that is
@@ -92,6 +96,11 @@ impl Setter for Talk<'_> {
         groups: &'a [Group<'a>],
     ) -> BoxFuture<'a, Result<(), Failure>> {
         Box::pin(async move {
+            let runs = self.own.about.runs || self.dap.known.pid().is_some();
+            if runs && !groups.is_empty() {
+                // What waits in the program is seen by the helper when it goes on.
+                self.is_installed().await?;
+            }
             let mut told: BTreeMap<BreakpointId, Vec<Value>> = BTreeMap::new();
             for group in groups.iter().filter(|group| self.needs_helper(group)) {
                 let points = group.iter().map(|it| {

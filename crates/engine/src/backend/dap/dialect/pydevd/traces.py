@@ -9,6 +9,9 @@ _BUDGET = LIMITS["budget"]
 _ROOM = LIMITS["room"]
 _LAST = LIMITS["last"]
 
+_quoted = json.encoder.encode_basestring_ascii
+_ident = threading.get_ident
+_now = time.time
 _hits = collections.deque()
 _local = threading.local()
 _running = {}
@@ -26,7 +29,7 @@ _titled = None
 
 def _pass(one, names, values, frame):
     """A tracepoint was passed. Nothing that happens here may reach the program."""
-    if one.reported and (one.is_mark or (one.max and one.reported >= one.max)):
+    if one.last and one.reported >= one.last:
         return
     try:
         _report(one, names, values, frame)
@@ -35,44 +38,58 @@ def _pass(one, names, values, frame):
 
 
 def _report(one, names, values, frame):
-    ident = threading.get_ident()
-    begun = time.time()
+    ident, begun = _ident(), _now()
     _running[ident] = begun
     try:
-        try:
-            number = one.is_wanted(names, values)
-            if not number or (one.multiple and number % one.multiple):
-                return
-            one.reported += 1
-            found = _evaluate(one.expressions, names, values, ident) if one.expressions else ()
-        except BaseException as error:
-            # Its condition failed, which nobody would learn of otherwise.
-            name = _name(error, ident) + (" in the condition" if one.is_literal else "")
-            number, found = next(one.numbers), [[name]] * len(one.expressions)
-            one.reported += 1
+        hit = _hit(one, names, values, ident)
+        if hit is None:
+            return
         where = one.where if frame is None else None
         if where is None:
             where = _where(one, frame)
-        hit = (one.key, number, begun, _thread(), where, found)
-        _hits.append(hit + (_thread_name(),) if one.is_literal else hit)
+        _hits.append(_written(one, hit, begun, _thread(), where))
     finally:
         _finish(ident)
     _tell(begun)
 
 
+def _hit(one, names, values, ident):
+    """The number of a hit that is to be reported, and its values."""
+    try:
+        number = one.is_wanted(names, values)
+        if not number or (one.multiple and number % one.multiple):
+            return None
+        one.reported += 1
+        return number, _evaluate(one.expressions, names, values, ident) if one.expressions else ()
+    except BaseException as error:
+        # Its condition failed, which nobody would learn of otherwise.
+        name = _name(error, ident) + (" in the condition" if one.is_literal else "")
+        one.reported += 1
+        return next(one.numbers), ["[%s]" % _quoted(name)] * len(one.expressions)
+
+
+def _written(one, hit, begun, thread, where):
+    """A hit as it is sent: `[[id, generation], number, time in µs, thread, where, values, thread's name]`."""
+    # Floats take a third of a hit's time to write.
+    number, found = hit
+    text = f"{one.head}{number},{int(begun * 1e6)},{thread},{where},[{','.join(found)}]"
+    return f"{text},{_thread_name()}]" if one.is_literal else text + "]"
+
+
 def _evaluate(expressions, names, values, ident):
+    """The values, each as JSON has it."""
     found = []
     for each in expressions:
         try:
             text = each.text(names, values)
             if len(text) > _VALUE:
                 text = text[: _VALUE // 2] + "…" + text[-_VALUE // 2 + 1 :]
-            found.append(text)
+            found.append(_quoted(text))
         except BaseException as error:
-            found.append([_name(error, ident)])
+            found.append("[%s]" % _quoted(_name(error, ident)))
             if ident in _thrown:
                 # The budget is for all of them together.
-                found.extend([["Timeout"]] * (len(expressions) - len(found)))
+                found.extend(['["Timeout"]'] * (len(expressions) - len(found)))
                 break
     return found
 
@@ -82,12 +99,12 @@ def _name(error, ident):
 
 
 def _where(one, frame):
-    """Function, file and line, where Holdpoint does not know them."""
+    """Function, file and line, where Holdpoint does not know them, as JSON."""
     if frame is not None:
         code = frame.f_code
-        return [code.co_name, os.path.abspath(code.co_filename), _body(code)]
+        return json.dumps([code.co_name, os.path.abspath(code.co_filename), _body(code)])
     users = _users(sys._getframe(4))
-    one.where = [users.f_code.co_name if users else None, None, None]
+    one.where = json.dumps([users.f_code.co_name if users else None, None, None])
     return one.where
 
 
@@ -108,11 +125,14 @@ def _finish(ident):
 
 
 def _thread():
-    """As pydevd numbers the threads for us."""
+    """As pydevd numbers the threads for us; None for its own."""
     try:
         return _local.number
     except AttributeError:
         pass
+    if getattr(threading.current_thread(), "is_pydev_daemon_thread", False):
+        _local.number = None
+        return None
     try:
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
         from _pydevd_bundle.pydevd_constants import get_current_thread_id
@@ -125,13 +145,13 @@ def _thread():
 
 
 def _thread_name():
-    """None for the main one."""
+    """As JSON; null for the main one."""
     try:
         return _local.name
     except AttributeError:
         pass
     this = threading.current_thread()
-    _local.name = None if this is threading.main_thread() else this.name
+    _local.name = json.dumps(None if this is threading.main_thread() else this.name)
     return _local.name
 
 
@@ -149,22 +169,28 @@ def flush():
     global _flushed
     with _flushing:
         while _hits:
-            batch = []
-            while _hits and len(batch) < _BATCH:
-                batch.append(_hits.popleft())
-            _send(batch)
+            _send([_hits.popleft() for _ in range(min(len(_hits), _BATCH))])
         _flushed = time.time()
 
 
 def _send(batch):
+    # They are JSON already.
+    hits = b'"hits": [' + ",".join(batch).encode("ascii") + b"]"
+    _event({"hits": [], **_named()}, b'"hits": []', hits)
+
+
+def _event(body, instead_of=b"", put=b""):
+    """One event; what is JSON already is put into its text."""
     from _pydevd_bundle.pydevd_net_command import NetCommand
 
     db = debugger()
     if db is None or db.writer is None or db.writer._kill_received:
         return
-    event = {"type": "event", "event": "holdpoint", "seq": 0, "body": {"hits": batch, **_named()}}
+    event = {"type": "event", "event": "holdpoint", "seq": 0, "body": body}
     command = NetCommand(99999, 0, event, is_json=True)
     command.as_dict = None
+    if instead_of:
+        command._as_bytes = command._as_bytes.replace(instead_of, put, 1)
     command._after_send = [_sent]
     while not _room.acquire(timeout=1.0):
         if db.writer._kill_received or not db.writer.is_alive():
@@ -231,6 +257,7 @@ def _before_disposing(db):
         # These see that nobody listens any more.
         if not db.pydb_disposed and threading.current_thread() not in (db.reader, db.writer):
             _at_exit()
+        _watch_nothing()
         return does(*args, **more)
 
     flushed.before_holdpoint = does
@@ -258,6 +285,7 @@ def _at_exit():
         if _process != os.getpid() or db is None:
             return
         with _leaving:
+            _until_at_exit()
             flush()
             # As long as something goes out: a server that is behind takes its time, one that is gone none.
             taken = 0
@@ -323,6 +351,7 @@ def _throw(ident, begun):
 def _after_fork():
     """The parent sends its own; its threads and locks are not here."""
     global _guard, _flushing, _leaving, _room, _wake, _is_awake, _local
+    _watch_nothing()
     _hits.clear()
     _local = threading.local()
     _running.clear()

@@ -1,0 +1,354 @@
+//! lldb-dap, and CodeLLDB, which is made of the same: what its stops mean, which of its frames are nobody's, and how
+//! compiled values are written.
+//!
+//! An exception's stop is shown at the user's own frame: what raises it is the runtime's, ten frames of it. A step
+//! that ended in such code goes on until it is back.
+
+mod heard;
+
+use std::path::Path;
+
+use futures::future::BoxFuture;
+use holdpoint_dap::types as t;
+
+pub use self::heard::Heard;
+use super::{Dialect, Filters, Table};
+use crate::{
+    backend::{Frame, ScopeKind, Slice, Step, StopReason, Stopped, Value, dap::Dap},
+    breakpoints::hits::HitTest,
+    budget,
+    failure::{Code, Failure},
+    limits,
+};
+
+/// One program under lldb.
+pub struct Lldb {
+    table: Table,
+    heard: Heard,
+    /// Steps end in the user's own code alone.
+    just_my_code: bool,
+    is_rust: bool,
+    /// It is a core file: the program ended long ago.
+    is_core: bool,
+    /// The program is to stop where its own code begins, and has not yet.
+    entry: std::sync::atomic::AtomicBool,
+}
+
+/// Of a stack, what is looked at to find the user's own frame.
+const LOOKED_AT: usize = 48;
+
+/// Rust's numbers have the names of C's in what lldb shows.
+const NUMBERS: &[(&str, &str)] = &[
+    ("int", "i32"),
+    ("unsigned int", "u32"),
+    ("long", "i64/isize"),
+    ("unsigned long", "u64/usize"),
+    ("short", "i16"),
+    ("unsigned short", "u16"),
+    ("char", "i8"),
+    ("signed char", "i8"),
+    ("unsigned char", "u8"),
+    ("__int128", "i128"),
+    ("unsigned __int128", "u128"),
+    ("float", "f32"),
+    ("double", "f64"),
+    ("char32_t", "char"),
+];
+
+impl Lldb {
+    pub fn new(heard: Heard, just_my_code: bool, is_rust: bool) -> Lldb {
+        let (is_core, entry) = (false, false.into());
+        Lldb { table: super::LLDB, heard, just_my_code, is_rust, is_core, entry }
+    }
+
+    /// It was told to stop where the user's own code begins.
+    #[must_use]
+    pub fn stopping_at_entry(self, entry: bool) -> Lldb {
+        Lldb { entry: entry.into(), ..self }
+    }
+
+    /// What it has is what a program left behind.
+    #[must_use]
+    pub fn of_core(self, is_core: bool) -> Lldb {
+        Lldb { is_core, ..self }
+    }
+
+    fn stands_at_entry(&self) -> bool {
+        self.entry.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
+    async fn look(&self, dap: &Dap, mut stopped: Stopped) -> Option<Stopped> {
+        // Most steps end in the user's own code: its frame is enough to know.
+        if stopped.reason == StopReason::Step
+            && dap.top(stopped.thread).await.is_ok_and(|it| it.is_user)
+        {
+            return Some(stopped);
+        }
+        let slice = Slice { start: 0, count: LOOKED_AT };
+        let Ok(stack) = dap.stack(stopped.thread, slice).await else { return Some(stopped) };
+        let own = stack.frames.iter().position(|it| it.is_user);
+        match stopped.reason {
+            StopReason::Exception => {
+                stopped.text = self.raised(&stack.frames, stopped.text.take()).await;
+                dap.known.raised().extend(stopped.text.clone().map(|it| (stopped.thread, it)));
+                if let Some(above) = own.filter(|it| *it > 0) {
+                    dap.known.hidden().insert(stopped.thread, above);
+                }
+                Some(stopped)
+            }
+            StopReason::Step => self.stepped(dap, stopped, own).await,
+            // The one that lldb takes out as it is hit: nobody else's has no name.
+            StopReason::Breakpoint => {
+                if own != Some(0) {
+                    return self.goes_on(dap, stopped).await;
+                }
+                self.entry.store(false, std::sync::atomic::Ordering::Relaxed);
+                Some(Stopped { reason: StopReason::Entry, text: None, ..stopped })
+            }
+            _ => Some(stopped),
+        }
+    }
+
+    /// What an exception's stop is about.
+    async fn raised(&self, frames: &[Frame], said: Option<String>) -> Option<String> {
+        let has = |name: &str| frames.iter().any(|it| it.function.contains(name));
+        let is_panic = has("rust_panic");
+        let is_thrown = has("std::terminate") || has("__cxxabiv1::__terminate");
+        if !is_panic && !is_thrown {
+            return said;
+        }
+        let message = self.heard.message().await;
+        self.heard.forget();
+        let what = if is_panic { "panic" } else { "uncaught exception" };
+        Some(match message {
+            Some(message) => format!("{what}: {message}"),
+            None => format!("{what}; the program wrote no message"),
+        })
+    }
+
+    /// A step that ended outside of the user's own code goes back to it, or to the program's end.
+    async fn stepped(&self, dap: &Dap, stopped: Stopped, own: Option<usize>) -> Option<Stopped> {
+        match own {
+            Some(0) => Some(stopped),
+            _ if !self.just_my_code => Some(stopped),
+            Some(_) => match dap.take_step(stopped.thread, Step::Out).await {
+                Ok(()) => None,
+                Err(_) => Some(stopped),
+            },
+            None => self.goes_on(dap, stopped).await,
+        }
+    }
+
+    async fn goes_on(&self, dap: &Dap, stopped: Stopped) -> Option<Stopped> {
+        match dap.resume(stopped.thread).await {
+            Ok(_) => None,
+            Err(_) => Some(stopped),
+        }
+    }
+
+    /// `alloc::vec::Vec<i32, alloc::alloc::Global>` is a `Vec<i32>`.
+    fn kind(&self, kind: &str) -> String {
+        if !self.is_rust {
+            return kind.to_owned();
+        }
+        let number = NUMBERS.iter().find(|(it, _)| *it == kind).map(|(_, ours)| (*ours).to_owned());
+        number.unwrap_or_else(|| {
+            let mut text = kind.replace(", alloc::alloc::Global", "");
+            for path in ["alloc::vec::", "alloc::string::", "core::option::", "core::result::"] {
+                text = text.replace(path, "");
+            }
+            text
+        })
+    }
+}
+
+impl Dialect for Lldb {
+    fn name(&self) -> &'static str {
+        self.table.name
+    }
+
+    fn scope_kind(&self, scope: &t::Scope) -> ScopeKind {
+        self.table.scope_kind(scope)
+    }
+
+    fn is_users(&self, frame: &t::StackFrame, file: &Path) -> bool {
+        self.table.is_users(frame, file) && file.exists()
+    }
+
+    fn function<'a>(&self, name: &'a str) -> &'a str {
+        self.table.function(name)
+    }
+
+    /// Whoever pauses a program stops it by this signal; so does whoever attaches.
+    fn reason(&self, stopped: &t::StoppedEvent) -> Option<StopReason> {
+        (signal_of(stopped) == Some("SIGSTOP")).then_some(StopReason::Pause)
+    }
+
+    fn signal(&self, stopped: &t::StoppedEvent) -> Option<i32> {
+        let name = signal_of(stopped)?;
+        (1..32).find(|it| crate::process::signal_name(*it).trim_matches([' ', '(', ')']) == name)
+    }
+
+    fn killed_by(&self, output: &str) -> Option<i32> {
+        let (_, number) = output.split_once("Terminated due to signal ")?;
+        number.split_whitespace().next()?.parse().ok()
+    }
+
+    /// It repeats what it was told to do, and what everybody is told by events.
+    fn is_news(&self, output: &str) -> bool {
+        let text = output.trim_start();
+        let is_echo =
+            ["Running ", "Process ", "(lldb) ", "Executing "].iter().any(|it| text.starts_with(it));
+        !is_echo && !text.is_empty() && !text.starts_with("To get started with the debug console")
+    }
+
+    /// Older ones take what begins so for a command of their own, whatever it is said to be for.
+    fn check_text(&self, text: &str) -> Result<(), Failure> {
+        if !text.trim_start().starts_with('`') {
+            return Ok(());
+        }
+        Err(Failure::new(Code::EvaluateFailed, "commands of lldb are not run, only expressions")
+            .hint("pass an expression of the program's language, without the backtick"))
+    }
+
+    /// `error: <user expression 4>:1:1: use of undeclared identifier 'nosuch'`, with the line and a mark below it.
+    fn problem(&self, message: &str) -> String {
+        let line = message.trim().lines().next().unwrap_or("no reason was given");
+        let line = line.trim_start_matches("error: ");
+        let said = match line.strip_prefix("<user expression ") {
+            Some(rest) => rest.split_once(": ").map_or(rest, |(_, said)| said),
+            None => line,
+        };
+        if said.starts_with("Execution was interrupted") {
+            return format!(
+                "the call was broken off ({}); the program stands as it stood",
+                said.trim_start_matches("Execution was interrupted, ").trim_end_matches('.')
+            );
+        }
+        budget::cut(said, limits::NAME_BYTES * 4)
+    }
+
+    fn shown(&self, mut value: Value) -> Value {
+        let text = value.text.trim();
+        let is_gone = text.contains("variable not available")
+            || text.contains("DW_OP_entry_value")
+            || text.contains("<optimized out>");
+        if is_gone {
+            value.text = "<optimized away: the compiler kept no value here>".to_owned();
+        }
+        if self.is_rust
+            && value.kind.as_deref() == Some("char32_t")
+            && let Some((_, letter)) = value.text.rsplit_once("U'")
+        {
+            value.text = format!("'{letter}");
+        }
+        value.kind = value.kind.as_deref().map(|it| self.kind(it));
+        // A text is shown whole: its letters one by one, or what it is made of, tell nobody more.
+        if value.kind.as_deref().is_some_and(is_text) && value.text.contains('"') {
+            value.children = None;
+        }
+        value
+    }
+
+    fn may_run(&self) -> Result<(), Failure> {
+        if !self.is_core {
+            return Ok(());
+        }
+        Err(Failure::new(Code::AdapterFailed, "a core file does not run: its program has ended")
+            .hint("`debug_stack`, `debug_variables` and `debug_evaluate` show what it left"))
+    }
+
+    fn looks_into(&self, stopped: &Stopped) -> bool {
+        match stopped.reason {
+            StopReason::Exception | StopReason::Step => true,
+            StopReason::Breakpoint => stopped.hits.is_empty() && self.stands_at_entry(),
+            _ => false,
+        }
+    }
+
+    fn complete<'a>(&'a self, dap: &'a Dap, stopped: Stopped) -> BoxFuture<'a, Option<Stopped>> {
+        Box::pin(self.look(dap, stopped))
+    }
+
+    fn stop_text(&self, stopped: &t::StoppedEvent) -> Option<String> {
+        if signal_of(stopped) == Some("SIGSTOP") {
+            return None;
+        }
+        self.table.stop_text(stopped)
+    }
+
+    fn is_bound(&self, answer: &t::Breakpoint) -> bool {
+        self.table.is_bound(answer)
+    }
+
+    fn why_unbound(&self, message: &str) -> Option<String> {
+        self.table.why_unbound(message)
+    }
+
+    fn filters(&self) -> &Filters {
+        self.table.filters()
+    }
+
+    fn hit_condition(&self, test: HitTest) -> Option<String> {
+        self.table.hit_condition(test)
+    }
+
+    fn names_hits(&self) -> bool {
+        true
+    }
+
+    fn evaluates_for(&self) -> t::EvaluateContext {
+        self.table.evaluates_for()
+    }
+}
+
+/// `const char *`, `String`, `const std::string &`.
+fn is_text(kind: &str) -> bool {
+    let plain = kind.trim_start_matches("const ").trim_end_matches([' ', '&']);
+    matches!(plain, "char *" | "String" | "str" | "std::string" | "std::basic_string<char>")
+        || kind == "&str"
+}
+
+/// `signal SIGSEGV: address not mapped to object (fault address: 0x8)`.
+fn signal_of(stopped: &t::StoppedEvent) -> Option<&str> {
+    let said = stopped.description.as_deref().or(stopped.text.as_deref())?;
+    let name = said.strip_prefix("signal ")?;
+    Some(name.split([':', ' ']).next().unwrap_or(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lldb() -> Lldb {
+        Lldb::new(Heard::default(), true, true)
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_expression_is_said_in_one_line() {
+        let told = "error: <user expression 4>:1:1: use of undeclared identifier 'nosuch'\n    1 | nosuch\n";
+        assert_eq!(lldb().problem(told), "use of undeclared identifier 'nosuch'");
+        let endless = "error: Execution was interrupted, reason: signal SIGSTOP.\nThe process has been returned";
+        let said =
+            "the call was broken off (reason: signal SIGSTOP); the program stands as it stood";
+        assert_eq!(lldb().problem(endless), said);
+        assert!(lldb().check_text(" `platform shell ls").is_err());
+    }
+
+    #[test]
+    fn a_signal_is_known_by_its_number() {
+        let stopped = |said: &str| t::StoppedEvent {
+            description: Some(said.to_owned()),
+            ..Default::default()
+        };
+        assert_eq!(lldb().signal(&stopped("signal SIGSEGV: address not mapped")), Some(11));
+        assert_eq!(lldb().signal(&stopped("breakpoint 1.1")), None);
+        assert_eq!(lldb().reason(&stopped("signal SIGSTOP")), Some(StopReason::Pause));
+        assert_eq!(
+            lldb().killed_by(
+                "Process 3 exited with status = 9 (0x00000009) Terminated due to signal 9"
+            ),
+            Some(9)
+        );
+    }
+}

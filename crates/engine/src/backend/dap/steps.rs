@@ -1,0 +1,153 @@
+//! Steps of debuggers that know nothing of whose code is whose: one that ends in a library goes on until it is
+//! back in the user's own code. Also what such a debugger shows above the user's own frames.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use super::Dap;
+use crate::{
+    backend::{Frame, Slice, Stack, Step, StopReason, Stopped},
+    failure::Failure,
+    limits,
+};
+
+/// The steps that are under way, and where each thread was seen last.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    under_way: BTreeMap<i64, Way>,
+    seen: BTreeMap<i64, Seen>,
+}
+
+/// One step, as it was asked for.
+#[derive(Debug, Clone)]
+struct Way {
+    step: Step,
+    from: Option<Seen>,
+    /// Steps that were taken beyond the first.
+    more: usize,
+}
+
+/// Where a thread stood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Seen {
+    file: Option<PathBuf>,
+    line: u32,
+    is_user: bool,
+    depth: Option<usize>,
+    /// Frames of the runtime above that one, which are not shown.
+    above: usize,
+}
+
+impl Steps {
+    pub(super) fn begin(&mut self, thread: i64, step: Step) {
+        let from = self.seen.get(&thread).cloned();
+        self.under_way.insert(thread, Way { step, from, more: 0 });
+    }
+
+    /// It is to go on, and not to step.
+    pub(super) fn remove(&mut self, thread: &i64) {
+        self.under_way.remove(thread);
+    }
+
+    /// Whether any was under way; none is from now on.
+    pub(super) fn are_over(&mut self) -> bool {
+        !std::mem::take(&mut self.under_way).is_empty()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    pub(super) fn contains(&self, thread: &i64) -> bool {
+        self.under_way.contains_key(thread)
+    }
+
+    /// How many frames above those that are shown are not.
+    pub(super) fn above(&self, thread: i64) -> usize {
+        self.seen.get(&thread).map_or(0, |it| it.above)
+    }
+
+    pub(super) fn saw(&mut self, thread: i64, stack: &Stack, above: usize) {
+        let Some(top) = stack.frames.first() else { return };
+        let (file, line, is_user) = (top.file.clone(), top.line, top.is_user);
+        self.seen.insert(thread, Seen { file, line, is_user, depth: stack.total, above });
+    }
+
+    fn again(&mut self, thread: i64) -> bool {
+        let Some(way) = self.under_way.get_mut(&thread) else { return false };
+        way.more += 1;
+        way.more <= limits::STEPS_BACK
+    }
+}
+
+/// What is to be done about a step that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Onward {
+    /// It is where it was to be.
+    Told,
+    Step(Step),
+    /// Nothing of the user's is above: the thread ends, or the program does.
+    Run,
+}
+
+impl Dap {
+    /// Whether the end of a step has to be looked at.
+    pub(super) fn may_go_on(&self, stopped: &Stopped) -> bool {
+        let dialect = &*self.known.dialect;
+        let is_asked_for = self.known.steps().contains(&stopped.thread);
+        let may = match is_asked_for {
+            true => dialect.stays_in_users_code() || dialect.finishes_inside(),
+            false => dialect.keeps_steps(),
+        };
+        stopped.reason == StopReason::Step && may
+    }
+
+    /// Goes on with a step that has not ended in the user's own code. Whether it is under way again.
+    pub(super) async fn goes_on(&self, thread: i64) -> Result<bool, Failure> {
+        let way = self.known.steps().under_way.get(&thread).cloned();
+        let Some(way) = way else {
+            // It ended long ago, at a breakpoint; its debugger carries it out only now.
+            self.resume(thread).await?;
+            return Ok(true);
+        };
+        let slice = Slice { start: 0, count: limits::STEP_FRAMES };
+        let stack = self.frames(thread, slice).await?;
+        let onward = self.onward(&way, &stack);
+        if onward == Onward::Told || !self.known.steps().again(thread) {
+            return Ok(false);
+        }
+        match onward {
+            Onward::Told => return Ok(false),
+            Onward::Step(step) => self.take_step(thread, step).await?,
+            Onward::Run => {
+                self.resume(thread).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    fn onward(&self, way: &Way, stack: &Stack) -> Onward {
+        let (Some(top), Some(from)) = (stack.frames.first(), &way.from) else {
+            return Onward::Told;
+        };
+        let is_inside = self.known.dialect.finishes_inside() && way.step == Step::Out;
+        if is_inside && way.more == 0 && stack.total.is_some() && stack.total >= from.depth {
+            return Onward::Step(Step::Over);
+        }
+        // Whoever steps through a library means it.
+        if !self.known.dialect.stays_in_users_code() || !from.is_user {
+            return Onward::Told;
+        }
+        let is_user = |it: &Frame| it.is_user;
+        match stack.frames.iter().any(is_user) {
+            _ if top.is_user => match way.step {
+                // Back from a library: the rest of the line may call what is the user's.
+                Step::In if way.more > 0 && (&top.file, top.line) == (&from.file, from.line) => {
+                    Onward::Step(Step::In)
+                }
+                Step::In | Step::Over | Step::Out => Onward::Told,
+            },
+            true => Onward::Step(Step::Out),
+            false => Onward::Run,
+        }
+    }
+}
