@@ -334,7 +334,6 @@ async fn connect(
         sources: Sources::below(about.roots),
         just_my_code: about.just_my_code,
         entry: about.entry,
-        is_attached,
         state: State { at_start: !is_attached, ..State::default() }.into(),
         calling: tokio::sync::Mutex::default(),
     });

@@ -43,12 +43,7 @@ impl Serving {
                         tracing::debug!(%problem, "a class was not looked into");
                     }
                 }
-                Event::VmStart { .. } => {
-                    starts = true;
-                    if self.is_attached {
-                        lock(&self.state).at_start = true;
-                    }
-                }
+                Event::VmStart { .. } => starts = true,
                 Event::ThreadDeath { thread, .. } => {
                     let thread_id = lock(&self.state).threads.number(thread);
                     let reason = t::ThreadReason::Exited;
@@ -61,9 +56,22 @@ impl Serving {
         let is_called = thread.is_some() && lock(&self.state).called_in == thread;
         match stop.filter(|_| !is_called) {
             Some(stop) => self.stopped(stop).await,
-            // It waits for its configuration.
-            None if starts => {}
+            None if starts => self.started(suspended).await,
             None => self.pass(suspended, thread).await,
+        }
+    }
+
+    /// It stands at its start until everything is set. It takes commands before it stands there: one to go on that
+    /// comes too early moves nothing, so what is set may also wait for the start.
+    async fn started(&self, suspended: SuspendPolicy) {
+        let is_configured = {
+            let mut state = lock(&self.state);
+            state.at_start = !state.is_configured;
+            state.is_held = !state.is_configured && suspended != SuspendPolicy::None;
+            state.is_configured
+        };
+        if is_configured {
+            self.pass(suspended, None).await;
         }
     }
 
@@ -192,4 +200,115 @@ impl Serving {
 
 fn stop(thread: ObjectId, reason: t::StopReason) -> Stop {
     Stop { thread, reason, hits: Vec::new(), exception: None, text: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use holdpoint_jdwp::Requester;
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
+        sync::mpsc,
+        time::timeout,
+    };
+
+    use super::*;
+    use crate::adapter::{
+        java::{serving::State, sources::Sources, vm::Vm},
+        served::outlet,
+    };
+
+    const RESUME: (u8, u8) = (1, 9);
+    const ID_SIZES: (u8, u8) = (1, 7);
+
+    /// A virtual machine that agrees to everything, tells what it was asked, and has started when it is told to.
+    async fn machine(
+        pipe: DuplexStream,
+        asked: mpsc::Sender<(u8, u8)>,
+        mut start: mpsc::Receiver<()>,
+    ) {
+        let (mut read, mut write) = tokio::io::split(pipe);
+        let mut shake = [0; 14];
+        read.read_exact(&mut shake).await.unwrap();
+        write.write_all(&shake).await.unwrap();
+        let told = async {
+            loop {
+                let mut head = [0; 11];
+                if read.read_exact(&mut head).await.is_err() {
+                    return;
+                }
+                let length = u32::from_be_bytes(head[..4].try_into().unwrap());
+                let mut rest = vec![0; usize::try_from(length).unwrap() - head.len()];
+                read.read_exact(&mut rest).await.unwrap();
+                let command = (head[9], head[10]);
+                let sizes: Vec<u8> = [8_u32; 5].iter().flat_map(|it| it.to_be_bytes()).collect();
+                let body = if command == ID_SIZES { sizes } else { vec![0, 0, 0, 1] };
+                let mut reply = u32::try_from(11 + body.len()).unwrap().to_be_bytes().to_vec();
+                reply.extend(&head[4..8]);
+                reply.extend([0x80, 0, 0]);
+                reply.extend(body);
+                write.write_all(&reply).await.unwrap();
+                asked.send(command).await.unwrap();
+                if start.try_recv().is_ok() {
+                    // All threads are suspended; one event, VM_START, of no request, in thread 1.
+                    let mut event = vec![2, 0, 0, 0, 1, 90, 0, 0, 0, 0];
+                    event.extend(1_u64.to_be_bytes());
+                    let mut bytes = u32::try_from(11 + event.len()).unwrap().to_be_bytes().to_vec();
+                    bytes.extend([0, 0, 0, 1, 0, 64, 100]);
+                    bytes.extend(event);
+                    write.write_all(&bytes).await.unwrap();
+                }
+            }
+        };
+        told.await;
+    }
+
+    /// What it was asked, in order, when it had started before or after everything was set.
+    async fn asked_when(starts_first: bool) -> Vec<(u8, u8)> {
+        let (near, far) = tokio::io::duplex(1 << 16);
+        let (asked, mut commands) = mpsc::channel(64);
+        let (start, starts) = mpsc::channel(1);
+        tokio::spawn(machine(far, asked, starts));
+        let (read, write) = tokio::io::split(near);
+        let (wire, inbox) = Requester::start(read, write).await.unwrap();
+        let (outlet, _outbox) = outlet();
+        let serving = Arc::new(Serving {
+            vm: Vm::new(wire.clone()),
+            outlet,
+            sources: Sources::below(Vec::new()),
+            just_my_code: true,
+            entry: None,
+            state: State { at_start: true, ..State::default() }.into(),
+            calling: tokio::sync::Mutex::default(),
+        });
+        tokio::spawn(follow(Arc::clone(&serving), inbox));
+        let mut begin_then_start = [true, false];
+        if starts_first {
+            begin_then_start.reverse();
+        }
+        for begins in begin_then_start {
+            if begins {
+                serving.begin().await.unwrap();
+            } else {
+                start.send(()).await.unwrap();
+                // Whatever it is asked next, it has started after it.
+                wire.suspend().await.unwrap();
+            }
+        }
+        let mut all = Vec::new();
+        while let Ok(Some(command)) = timeout(Duration::from_millis(300), commands.recv()).await {
+            all.push(command);
+        }
+        all
+    }
+
+    #[tokio::test]
+    async fn a_machine_is_let_go_from_its_start_once_and_never_before_it() {
+        const SUSPEND: (u8, u8) = (1, 8);
+        for starts_first in [true, false] {
+            let asked = asked_when(starts_first).await;
+            assert_eq!(asked, [ID_SIZES, SUSPEND, RESUME], "started first: {starts_first}");
+        }
+    }
 }

@@ -70,8 +70,6 @@ pub(super) struct Serving {
     pub(super) sources: Sources,
     pub(super) just_my_code: bool,
     pub(super) entry: Option<Entry>,
-    /// The program was there before us, and does not wait.
-    pub(super) is_attached: bool,
     pub(super) state: Mutex<State>,
     /// One method is called at a time.
     pub(super) calling: tokio::sync::Mutex<()>,
@@ -92,8 +90,12 @@ pub(super) struct State {
     pub(super) called_in: Option<ObjectId>,
     /// What is thrown in it to break that off.
     pub(super) breaker: Option<ObjectId>,
-    /// The virtual machine waits at its start.
+    /// Nothing of the user's is loaded yet.
     pub(super) at_start: bool,
+    /// The virtual machine has told that it stands at its start.
+    pub(super) is_held: bool,
+    /// Everything is set: it may run from its start.
+    pub(super) is_configured: bool,
 }
 
 /// Which exceptions one request is for.
@@ -225,7 +227,7 @@ impl Served for Serving {
 
 impl Serving {
     /// Everything is set: the program may run.
-    async fn begin(&self) -> Result<Json, String> {
+    pub(super) async fn begin(&self) -> Result<Json, String> {
         if let Some(entry) = &self.entry {
             // A class without a package does not end as one in a package does.
             let bare = entry.class.strip_prefix("*.").map(str::to_owned);
@@ -239,8 +241,13 @@ impl Serving {
                 set.await.map_err(said)?;
             }
         }
-        let starts = std::mem::take(&mut lock(&self.state).at_start);
-        if starts {
+        let is_held = {
+            let mut state = lock(&self.state);
+            state.at_start = false;
+            state.is_configured = true;
+            std::mem::take(&mut state.is_held)
+        };
+        if is_held {
             self.vm.wire.resume().await.map_err(said)?;
         }
         Ok(Json::Null)

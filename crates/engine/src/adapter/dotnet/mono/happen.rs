@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     points::first_statement,
-    server::{Done, Hold, MonoServer, Stepping, Stop, refused},
+    server::{Begun, Done, Hold, MonoServer, Stepping, Stop, refused},
 };
 use crate::limits;
 
@@ -79,7 +79,7 @@ impl MonoServer {
             }
             Ok(Verdict::GoOn) => self.go_on(&mut hold).await,
             Ok(Verdict::Stand) => {
-                self.begun.send_replace(true);
+                self.begun.send_replace(Begun::Stands);
                 Ok(())
             }
             Err(failure) => {
@@ -107,8 +107,12 @@ impl MonoServer {
             What::Died { code } => {
                 self.outlet.event("exited", t::ExitedEvent { exit_code: code.into() }).await;
             }
-            What::Started
-            | What::DomainCreated
+            What::Started => {
+                self.begun.send_if_modified(|it| {
+                    std::mem::replace(it, Begun::Started.max(*it)) < Begun::Started
+                });
+            }
+            What::DomainCreated
             | What::DomainUnloaded
             | What::Entered(_)
             | What::Left(_)
@@ -169,7 +173,7 @@ impl MonoServer {
             }
             return Ok(Verdict::Stop(stop(thread, t::StopReason::Step, Vec::new())));
         }
-        if seen.entered && !*self.begun.borrow() {
+        if seen.entered && *self.begun.borrow() < Begun::Stands {
             return Ok(Verdict::Stand);
         }
         Ok(Verdict::GoOn)
@@ -290,10 +294,17 @@ impl MonoServer {
         if self.about.is_attached {
             return self.begin_attached().await;
         }
+        self.until(Begun::Started).await?;
         self.go_on(&mut *self.hold.lock().await).await?;
+        self.until(Begun::Stands).await
+    }
+
+    async fn until(&self, far: Begun) -> Done<()> {
         let mut begun = self.begun.subscribe();
         tokio::select! {
-            it = begun.wait_for(|it| *it) => it.map(drop).map_err(|_| "the program is gone".to_owned()),
+            it = begun.wait_for(|it| *it >= far) => {
+                it.map(drop).map_err(|_| "the program is gone".to_owned())
+            }
             () = self.outlet.closed() => Err("ProgramEnded: nobody waits for it".to_owned()),
         }
     }
@@ -307,7 +318,7 @@ impl MonoServer {
         for assembly in self.mono.assemblies(domain).await.map_err(refused)? {
             self.loaded(assembly).await?;
         }
-        self.begun.send_replace(true);
+        self.begun.send_replace(Begun::Stands);
         Ok(())
     }
 

@@ -35,8 +35,18 @@ pub(super) struct MonoServer {
     /// By what the program stops at its first line.
     pub(super) entry: tokio::sync::Mutex<Option<EventRequest>>,
     state: Mutex<State>,
-    /// Whether the program's own assembly is loaded, and it stands there.
-    pub(super) begun: watch::Sender<bool>,
+    pub(super) begun: watch::Sender<Begun>,
+}
+
+/// How far a program has begun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Begun {
+    /// The runtime takes commands already, and one to go on would move nothing.
+    No,
+    /// The runtime stands at its start.
+    Started,
+    /// The program's own assembly is loaded, and it stands there.
+    Stands,
 }
 
 #[derive(Debug, Clone)]
@@ -120,7 +130,7 @@ impl MonoServer {
             exceptions: tokio::sync::Mutex::default(),
             entry: tokio::sync::Mutex::default(),
             state: Mutex::default(),
-            begun: watch::channel(false).0,
+            begun: watch::channel(Begun::No).0,
         }
     }
 
