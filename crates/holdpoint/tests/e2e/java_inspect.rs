@@ -75,10 +75,25 @@ fn expressions_are_evaluated_in_the_program() {
 }
 
 #[test]
-fn an_endless_method_is_broken_off() {
+fn an_endless_method_is_broken_off_and_the_program_goes_on() {
     let mut debug = at("values");
-    let asked = json!({ "expression": "loud.endless()", "timeout_s": 1 });
-    debug.fails("debug_evaluate", asked).has(&["interrupted"]);
+    for endless in ["loud.endless()", "loud.endlessInside()"] {
+        let asked = json!({ "expression": endless, "timeout_s": 1 });
+        debug.fails("debug_evaluate", asked).has(&["interrupted"]);
+        // It stands where it stood, and nothing of this is left in it.
+        debug.ok("debug_stack", json!({})).has(&["Values.main"]);
+        assert!(debug.eval("loud.twice(\"a\")").contains("aa"));
+    }
+    debug.ok("breakpoint_remove", json!({ "id": 1 }));
+    debug.go().ended(json!({ "code": 0 })).has(&["caught"]);
+}
+
+#[test]
+fn a_method_that_waits_in_the_machine_is_not_broken_off_and_ends_by_itself() {
+    let mut debug = at("values");
+    let asked = json!({ "expression": "loud.slow()", "timeout_s": 0.5 });
+    let said = debug.fails("debug_evaluate", asked);
+    said.has(&["goes on", "`debug_stop` ends the program"]);
     debug.ok("debug_stop", json!({}));
 }
 

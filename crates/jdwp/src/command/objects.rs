@@ -34,11 +34,6 @@ impl Requester {
         self.send((9, 3), asked, |_| Ok(())).await
     }
 
-    /// Keeps it from being collected.
-    pub async fn keep(&self, object: ObjectId) -> Result<(), JdwpError> {
-        self.send((9, 7), self.fields().object(object), |_| Ok(())).await
-    }
-
     pub async fn string(&self, of: ObjectId) -> Result<String, JdwpError> {
         self.send((10, 1), self.fields().object(of), |it| it.text()).await
     }

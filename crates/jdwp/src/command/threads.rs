@@ -45,10 +45,19 @@ impl Requester {
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
 
-    /// Throws this in a thread, wherever it is.
-    pub async fn throw_in(&self, thread: ObjectId, exception: ObjectId) -> Result<(), JdwpError> {
-        let asked = self.fields().object(thread).object(exception);
-        self.send((11, 10), asked, |_| Ok(())).await
+    /// It stands once more than before.
+    pub async fn suspend_thread(&self, thread: ObjectId) -> Result<(), JdwpError> {
+        self.send((11, 2), self.fields().object(thread), |_| Ok(())).await
+    }
+
+    /// The innermost method of a thread that stands returns this when the thread goes on, without another step.
+    pub async fn force_return(&self, thread: ObjectId, value: Value) -> Result<(), JdwpError> {
+        self.send((11, 14), self.fields().object(thread).tagged(value), |_| Ok(())).await
+    }
+
+    /// This frame and all inside of it are gone: its caller is about to call it again.
+    pub async fn pop_frames(&self, thread: ObjectId, until: FrameId) -> Result<(), JdwpError> {
+        self.send((16, 4), self.fields().object(thread).frame(until), |_| Ok(())).await
     }
 
     /// The values of slots, each with the tag of its kind.

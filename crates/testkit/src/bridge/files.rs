@@ -19,9 +19,12 @@ pub fn folder_of(workspace: &Path, is_ours: bool) -> PathBuf {
 /// What a window that opens does: the public one wipes the folder, ours only its jobs.
 pub(super) fn settle_in(folder: &Path, id: &str, workspace: &Path, is_ours: bool) {
     let wiped = if is_ours { folder.join("execute") } else { folder.to_owned() };
-    if wiped.exists() {
-        fs::remove_dir_all(&wiped).unwrap();
-    }
+    // A client may write into it in this very moment.
+    let gone = (0..100).any(|_| {
+        fs::remove_dir_all(&wiped).ok();
+        !wiped.exists()
+    });
+    assert!(gone, "`{}` cannot be wiped", wiped.display());
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder.join("execute")).unwrap();
     fs::write(folder.join(".gitignore"), "*").unwrap();

@@ -1,7 +1,7 @@
 //! Methods of the program that are called for an expression, in the thread that stands.
 //!
-//! Only that thread runs meanwhile, and breakpoints on its way are passed. One that does not end is broken off by an
-//! error that is thrown in it.
+//! Only that thread runs meanwhile, and breakpoints on its way are passed. One that does not end is made to return:
+//! an error thrown in it would wait until the program goes on, and hit that.
 
 use std::sync::Arc;
 
@@ -16,9 +16,6 @@ use super::{
     world::Worth,
 };
 use crate::expression::{Numeric, NumericKind, Operand};
-
-/// What is thrown to break a call off: no `catch (Exception …)` of the program takes it for its own.
-const BREAKER: &str = "Ljava/lang/Error;";
 
 /// Whose method it is.
 #[derive(Debug, Clone, Copy)]
@@ -231,59 +228,94 @@ impl Serving {
         arguments: &[Value],
     ) -> Asking<Value> {
         let _turn = self.calling.lock().await;
-        self.prepare_breaker(thread).await;
-        let _calling = Calling::begin(self, thread);
         let wire = &self.vm.wire;
+        let below = wire.frame_count(thread).await.map_err(uncallable)?;
+        let _calling = Calling::begin(self, Called { thread, below, is_broken_off: false });
         let of = (class.id, method.id);
         let done = match owner {
             Owner::Object(object) => wire.invoke(thread, object, of, arguments, true).await,
             Owner::Static => wire.invoke_static(thread, of, class.is_interface, arguments).await,
             Owner::New => wire.new_instance(thread, of, arguments).await,
         };
+        let is_broken_off = lock(&self.state).called.is_some_and(|it| it.is_broken_off);
         let Invoked { value, exception } = done.map_err(uncallable)?;
-        if exception == ObjectId::NULL {
-            return Ok(value);
-        }
-        let is_ours = lock(&self.state).breaker == Some(exception);
-        match is_ours {
-            true => Err("Interrupted: it did not end and was broken off".to_owned()),
-            false => Err(self.vm.thrown(exception).await),
+        match exception {
+            _ if is_broken_off => Err("Interrupted: it did not end and was broken off".to_owned()),
+            ObjectId::NULL => Ok(value),
+            exception => Err(self.vm.thrown(exception).await),
         }
     }
 
-    /// Once: while something runs that does not end, nothing can be made there.
-    async fn prepare_breaker(&self, thread: ObjectId) {
-        if lock(&self.state).breaker.is_some() {
-            return;
-        }
-        let made = async {
-            let class = self.vm.first(BREAKER).await.ok()??;
-            let class = self.vm.class(class).await.ok()?;
-            let method =
-                class.methods.iter().find(|it| it.name == "<init>" && it.signature == "()V")?;
-            let made = self.vm.wire.new_instance(thread, (class.id, method.id), &[]).await.ok()?;
-            let Value::Object { id, .. } = made.value else { return None };
-            self.vm.wire.keep(id).await.ok()?;
-            Some(id)
-        };
-        let made = made.await;
-        lock(&self.state).breaker = made;
+    /// Makes the method that runs for us return. Not where it waits in the machine's own code: that has no return of
+    /// ours.
+    pub(super) async fn interrupt(&self) -> Asking<()> {
+        let Some(called) = lock(&self.state).called else { return Ok(()) };
+        self.vm.wire.suspend_thread(called.thread).await.map_err(said)?;
+        let returned = self.make_return(called).await;
+        self.vm.wire.resume_thread(called.thread).await.map_err(said)?;
+        returned
     }
+
+    async fn make_return(&self, called: Called) -> Asking<()> {
+        let wire = &self.vm.wire;
+        let frames = wire.frames(called.thread, 0, None).await.map_err(said)?;
+        // Beyond those that were there, the outermost is the method that was called.
+        let inside = frames.len().saturating_sub(called.below);
+        let own = frames.get(..inside).unwrap_or_default();
+        let Some((method, within)) = own.split_last() else { return Ok(()) };
+        if let Some(next) = within.last() {
+            wire.pop_frames(called.thread, next.id).await.map_err(said)?;
+        }
+        let class = self.vm.class(method.location.class).await.map_err(said)?;
+        let named = class.methods.iter().find(|it| it.id == method.location.method);
+        let signature = named.map_or("()V", |it| it.signature.as_str());
+        let kind = signature.rsplit(')').next().unwrap_or_default();
+        wire.force_return(called.thread, nothing_of(kind)).await.map_err(said)?;
+        if let Some(called) = &mut lock(&self.state).called {
+            called.is_broken_off = true;
+        }
+        Ok(())
+    }
+}
+
+/// A value of this kind that says nothing.
+fn nothing_of(kind: &str) -> Value {
+    match kind {
+        "V" => Value::Void,
+        "Z" => Value::Bool(false),
+        "B" => Value::Byte(0),
+        "C" => Value::Char(0),
+        "S" => Value::Short(0),
+        "I" => Value::Int(0),
+        "J" => Value::Long(0),
+        "F" => Value::Float(0.0),
+        "D" => Value::Double(0.0),
+        _ => Value::NULL,
+    }
+}
+
+/// A method that runs for us.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Called {
+    pub(super) thread: ObjectId,
+    /// How many frames were there before.
+    below: usize,
+    is_broken_off: bool,
 }
 
 /// For as long as a method runs for us.
 struct Calling<'a>(&'a Serving);
 
 impl<'a> Calling<'a> {
-    fn begin(serving: &'a Serving, thread: ObjectId) -> Self {
-        lock(&serving.state).called_in = Some(thread);
+    fn begin(serving: &'a Serving, called: Called) -> Self {
+        lock(&serving.state).called = Some(called);
         Calling(serving)
     }
 }
 
 impl Drop for Calling<'_> {
     fn drop(&mut self) {
-        lock(&self.0.state).called_in = None;
+        lock(&self.0.state).called = None;
     }
 }
 

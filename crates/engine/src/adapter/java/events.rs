@@ -53,7 +53,7 @@ impl Serving {
                 event => stop = self.stop_of(&event, stop).await,
             }
         }
-        let is_called = thread.is_some() && lock(&self.state).called_in == thread;
+        let is_called = thread.is_some() && lock(&self.state).called.map(|it| it.thread) == thread;
         match stop.filter(|_| !is_called) {
             Some(stop) => self.stopped(stop).await,
             None if starts => self.started(suspended).await,

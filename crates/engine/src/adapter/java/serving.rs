@@ -17,6 +17,7 @@ use holdpoint_jdwp::{
 use serde_json::{Value as Json, json};
 
 use super::{
+    calls::Called,
     points::Points,
     sources::Sources,
     values::Shown,
@@ -86,10 +87,7 @@ pub(super) struct State {
     pub(super) steps: BTreeMap<ObjectId, Stepping>,
     pub(super) stop: Option<Stop>,
     pub(super) waiting: VecDeque<Stop>,
-    /// The thread in which a method is called for us.
-    pub(super) called_in: Option<ObjectId>,
-    /// What is thrown in it to break that off.
-    pub(super) breaker: Option<ObjectId>,
+    pub(super) called: Option<Called>,
     /// Nothing of the user's is loaded yet.
     pub(super) at_start: bool,
     /// The virtual machine has told that it stands at its start.
@@ -211,7 +209,7 @@ impl Served for Serving {
                 Asked::SetVariable(it) => body(self.set_variable(it).await?),
                 Asked::Evaluate(it) => body(self.evaluate(it).await?),
                 Asked::ExceptionInfo(it) => body(self.exception_info(it.thread_id).await?),
-                Asked::Interrupt => self.interrupt().await,
+                Asked::Interrupt => self.interrupt().await.map(|()| Json::Null),
                 Asked::Disconnect(it) => {
                     let done = match it.terminate_debuggee {
                         Some(true) => self.vm.wire.exit(ENDED).await,
@@ -398,18 +396,6 @@ impl Serving {
                 ..Default::default()
             }),
         })
-    }
-
-    /// Throws in the thread that works for us.
-    async fn interrupt(&self) -> Result<Json, String> {
-        let (thread, breaker) = {
-            let state = lock(&self.state);
-            (state.called_in, state.breaker)
-        };
-        if let (Some(thread), Some(breaker)) = (thread, breaker) {
-            self.vm.wire.throw_in(thread, breaker).await.map_err(said)?;
-        }
-        Ok(json!({}))
     }
 
     pub(super) async fn frame(&self, at: FrameAt) -> Result<FrameInfo, String> {
