@@ -81,6 +81,18 @@ fn files_of_one_name_are_told_apart() {
 }
 
 #[test]
+fn a_launchs_breakpoints_are_taken_as_models_write_them() {
+    let (_folder, file) = program("def f(n):\n    return n\n\n\nf(1)\n");
+    for point in ["program.py:2", "program.py::f", "program.py:return n"] {
+        let more = json!({ "breakpoints": [point], "stop_on_entry": false });
+        start().launch(&file, more).stands("breakpoint", 2);
+    }
+    let mut debug = start();
+    let wrong = json!({ "program": file, "breakpoints": [7] });
+    debug.fails("debug_launch", wrong).has(&["breakpoints[0]", "`file:line` or an object"]);
+}
+
+#[test]
 fn a_condition_that_raises_stops_and_says_so() {
     let mut debug = start();
     let file = fixture("shop.py");

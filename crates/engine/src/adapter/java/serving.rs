@@ -14,7 +14,7 @@ use holdpoint_jdwp::{
     JdwpError,
     types::{ClassId, EventKind, FrameInfo, Modifier, ObjectId, StepDepth, SuspendPolicy, Value},
 };
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::{
     calls::Called,

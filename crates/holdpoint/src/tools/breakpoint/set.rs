@@ -18,14 +18,14 @@ use super::{
 use crate::{
     app::App,
     tool::{Answer, Call, Effect, Family, Reply, Tool},
-    tools::shared::params,
+    tools::{debug::probe::params::Spot, shared::params},
 };
 
 pub(crate) struct Set;
 pub(crate) struct Short;
 
 params! {
-    #[derive(Deserialize, JsonSchema)]
+    #[derive(Deserialize, JsonSchema, Default)]
     #[serde(deny_unknown_fields)]
     pub(crate) struct Params: place {
         column: Option<u32>,
@@ -33,6 +33,13 @@ params! {
         hit_condition: Option<String>,
         /// Change this one.
         id: Option<i64>,
+    }
+}
+
+impl From<Spot> for Params {
+    fn from(spot: Spot) -> Params {
+        let Spot { file, line, r#match, function, .. } = spot;
+        Params { file, line, r#match, function, ..Params::default() }
     }
 }
 

@@ -10,9 +10,13 @@ use holdpoint_engine::{
     limits,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+};
 
 use super::{
+    probe::params::spot,
     report,
     what::{absolute, not_there},
 };
@@ -36,7 +40,7 @@ params! {
         /// As `breakpoint_set`.
         #[serde(default)]
         #[schemars(schema_with = "points")]
-        breakpoints: Vec<set::Params>,
+        breakpoints: Vec<Point>,
         /// Default true.
         just_my_code: Option<bool>,
         /// Stops show the frame so far.
@@ -51,6 +55,33 @@ params! {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DebuggedBy {
     Vscode,
+}
+
+/// A breakpoint's parameters, or as models write it too: `a.py:12`.
+struct Point(set::Params);
+
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Point, D::Error> {
+        deserializer.deserialize_any(Written)
+    }
+}
+
+struct Written;
+
+impl<'de> Visitor<'de> for Written {
+    type Value = Point;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("`file:line` or an object with `file` and `line`")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Point, E> {
+        spot(text.into()).map(|it| Point(it.into())).map_err(E::custom)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Point, A::Error> {
+        set::Params::deserialize(MapAccessDeserializer::new(map)).map(Point)
+    }
 }
 
 /// What each parameter is, `breakpoint_set` says.
@@ -81,7 +112,7 @@ impl Tool for Launch {
         // Whoever sets a point and then launches for the first time knows of it.
         let is_first = sessions.all().is_empty();
         let before = sessions.breakpoints.all().iter().filter(|it| it.enabled && !is_first).count();
-        let points = params.breakpoints.into_iter().map(|point| asked(point, &spec.cwd));
+        let points = params.breakpoints.into_iter().map(|point| asked(point.0, &spec.cwd));
         // All are right before one is set.
         for asked in points.collect::<Result<Vec<_>, Failure>>()? {
             let breakpoint = sessions.breakpoints.set(asked)?;
