@@ -13,7 +13,7 @@ use crate::pins;
 use crate::summary::Outcome;
 
 pub(super) const CLIENT_JS: Step =
-    Step { name: "client-js", about: "clients/js against the server", run: client_js };
+    Step { name: "client-js", about: "clients/js against the server", run: client_js, again: true };
 
 const LIMIT: Duration = Duration::from_secs(10 * 60);
 

@@ -20,12 +20,14 @@ pub(super) const CONFORMANCE: Step = Step {
     name: "conformance",
     about: "the official suite: 2025-11-25, 2026-07-28, and the stable release",
     run: conformance,
+    again: true,
 };
 
 pub(super) const CONFORMANCE_CLIENT: Step = Step {
     name: "conformance-client",
     about: "the same suite's scenarios for clients, logins among them, against the gateway",
     run: conformance_client,
+    again: true,
 };
 
 /// The whole suite takes 2 to 12 seconds; each scenario has 30 of its own.

@@ -20,6 +20,7 @@ pub(super) const DENY: Step = Step {
     name: "deny",
     about: "licences, sources and wildcards, with deny.toml; advisories where cargo-deny is installed",
     run: deny,
+    again: false,
 };
 
 /// Reading files, and one question over the network.

@@ -10,8 +10,12 @@ use crate::install::find_node;
 use crate::pins;
 use crate::summary::Outcome;
 
-pub(super) const EXTENSION: Step =
-    Step { name: "extension", about: "editors/vscode without an editor", run: extension };
+pub(super) const EXTENSION: Step = Step {
+    name: "extension",
+    about: "editors/vscode without an editor",
+    run: extension,
+    again: true,
+};
 
 const LIMIT: Duration = Duration::from_secs(5 * 60);
 

@@ -12,11 +12,12 @@ use crate::pins;
 use crate::process::{Show, run};
 use crate::summary::Outcome;
 
-pub(super) const FMT: Step = Step { name: "fmt", about: "every Rust file is formatted", run: fmt };
+pub(super) const FMT: Step =
+    Step { name: "fmt", about: "every Rust file is formatted", run: fmt, again: false };
 pub(super) const CLIPPY: Step =
-    Step { name: "clippy", about: "no warnings in any target", run: clippy };
+    Step { name: "clippy", about: "no warnings in any target", run: clippy, again: false };
 pub(super) const TYPOS: Step =
-    Step { name: "typos", about: "spelling, with typos.toml", run: typos };
+    Step { name: "typos", about: "spelling, with typos.toml", run: typos, again: false };
 /// What ships as it ships, its fixtures for the conformance suite, and everything else.
 const LINTED: &[&[&str]] = &[
     &["-p", "holdpoint", "--all-targets"],

@@ -13,6 +13,7 @@ pub(super) const RECORD_PYTHON: Step = Step {
     name: "record-python",
     about: "the recorder inside Python programs",
     run: record_python,
+    again: true,
 };
 
 const LIMIT: Duration = Duration::from_secs(20 * 60);

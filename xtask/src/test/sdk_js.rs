@@ -14,11 +14,13 @@ pub(super) const SDK_1: Step = Step {
     name: "sdk-js-1",
     about: "tests/sdk/js with npm `@modelcontextprotocol/sdk` 1.x",
     run: |site| sdk_js(site, "sdk1.test.mjs"),
+    again: true,
 };
 pub(super) const CLIENT_2: Step = Step {
     name: "sdk-js-2",
     about: "tests/sdk/js with npm `@modelcontextprotocol/client` 2.x",
     run: |site| sdk_js(site, "client2.test.mjs"),
+    again: true,
 };
 
 const LIMIT: Duration = Duration::from_secs(10 * 60);

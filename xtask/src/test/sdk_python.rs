@@ -13,11 +13,13 @@ pub(super) const MCP_1: Step = Step {
     name: "sdk-python-1",
     about: "tests/sdk/python with PyPI `mcp` 1.x",
     run: |site| sdk_python(site, "1"),
+    again: true,
 };
 pub(super) const MCP_2: Step = Step {
     name: "sdk-python-2",
     about: "tests/sdk/python with PyPI `mcp` 2.x",
     run: |site| sdk_python(site, "2"),
+    again: true,
 };
 
 const LIMIT: Duration = Duration::from_secs(10 * 60);

@@ -20,6 +20,7 @@ pub(super) const VSCODE: Step = Step {
     name: "vscode",
     about: "a real VS Code with our extension; only with --vscode",
     run: vscode,
+    again: true,
 };
 
 const LIMIT: Duration = Duration::from_secs(25 * 60);
