@@ -92,7 +92,8 @@ pub struct Wants {
     pub program_on_windows: &'static str,
     /// What people say it is for.
     pub language: &'static str,
-    /// What stands before the version in what it answers to `--version`.
+    /// The words that make it say its version, and what stands before that in its answer.
+    pub version: &'static [&'static str],
     pub version_prefix: &'static str,
     /// Older ones are no longer mended by their makers.
     pub major_min: Option<u32>,

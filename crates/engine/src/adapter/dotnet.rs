@@ -22,6 +22,7 @@ const WANTS: Wants = Wants {
     program: "mono",
     program_on_windows: "mono",
     language: "C#",
+    version: &["--version"],
     version_prefix: "Mono JIT compiler version ",
     major_min: None,
     install: "install Mono: `apt-get install mono-runtime mono-mcs libmono-system-core4.0-cil`",

@@ -36,6 +36,7 @@ const WANTS: Wants = Wants {
     program: "go",
     program_on_windows: "go",
     language: "Go",
+    version: &["version"],
     version_prefix: "go version go",
     major_min: None,
     install: "install Go, from https://go.dev or as a package",

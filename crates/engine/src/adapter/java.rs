@@ -57,6 +57,7 @@ const WANTS: Wants = Wants {
     program: "java",
     program_on_windows: "java.exe",
     language: "Java",
+    version: &["--version"],
     version_prefix: "openjdk ",
     major_min: Some(17),
     install: "install a JDK of 17 or later, from https://adoptium.net or as a package",

@@ -82,6 +82,7 @@ impl Adapter for Node {
             program: "node",
             program_on_windows: "node",
             language: "JavaScript",
+            version: &["--version"],
             version_prefix: "v",
             major_min: Some(20),
             install: "install Node.js 20 or newer, from https://nodejs.org or as a package",

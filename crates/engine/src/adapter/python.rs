@@ -44,6 +44,7 @@ const WANTS: Wants = Wants {
     program: "python3",
     program_on_windows: "python",
     language: "Python",
+    version: &["--version"],
     version_prefix: "Python ",
     major_min: None,
     install: "install Python 3, from https://www.python.org or as a package",

@@ -55,6 +55,7 @@ const WANTS: Wants = Wants {
     program: "ruby",
     program_on_windows: "ruby",
     language: "Ruby",
+    version: &["--version"],
     version_prefix: "ruby ",
     major_min: Some(3),
     install: "install Ruby 3.1 or newer, from https://www.ruby-lang.org or as a package",

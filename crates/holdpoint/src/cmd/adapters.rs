@@ -94,7 +94,7 @@ fn look(language: &'static dyn Adapter, home: &std::path::Path) -> Seen {
     let mut parts = Vec::new();
     if let Some(wants) = language.wants() {
         let path = on_path(wants.program);
-        let version = path.as_deref().and_then(|it| version(it, &["--version"]));
+        let version = path.as_deref().and_then(|it| version(it, wants.version));
         parts.push(Part { name: wants.program, path, version, fix: wants.install.to_owned() });
     }
     if let Some(wanted) = language.debugger() {
@@ -122,13 +122,21 @@ fn on_path(program: &str) -> Option<PathBuf> {
 }
 
 fn version(program: &std::path::Path, words: &[&str]) -> Option<String> {
-    version_in(&process::said(program, words)?)
+    version_in(&process::said(program, words)?).or_else(|| version_by_name(program))
 }
 
-/// The first word that is one: of `lldb version 19.1.7`, `Version: 1.27.2`, `v20.20.2`.
+/// The number that its name ends with, of one that does not say more: `lldb-dap-19`.
+pub(crate) fn version_by_name(program: &std::path::Path) -> Option<String> {
+    let name = program.file_name()?.to_str()?;
+    let (_, number) = name.rsplit_once('-')?;
+    number.parse::<u32>().ok().map(|it| it.to_string())
+}
+
+/// The first word that is one: of `lldb version 19.1.7`, `Version: 1.27.2`, `v20.20.2`, `go1.26.8`.
 pub(crate) fn version_in(text: &str) -> Option<String> {
     let words = text.split([' ', '\n', '\t', '(', ')', ',']);
-    let numbers = words.map(|it| it.trim_start_matches(['v', '"']).trim_end_matches('"'));
+    let numbers = words
+        .map(|it| it.trim_start_matches("go").trim_start_matches(['v', '"']).trim_end_matches('"'));
     let is_one = |it: &&str| it.starts_with(|c: char| c.is_ascii_digit()) && it.contains('.');
     numbers.into_iter().find(is_one).map(str::to_owned)
 }
@@ -195,9 +203,13 @@ mod tests {
         check("lldb version 19.1.7", Some("19.1.7"));
         check("Delve Debugger\nVersion: 1.27.2\nBuild: $Id$", Some("1.27.2"));
         check("v20.20.2", Some("20.20.2"));
+        check("go version go1.26.8 linux/amd64", Some("1.26.8"));
         check("openjdk version \"17.0.15\" 2025-04-15", Some("17.0.15"));
         check("Mono JIT compiler version 6.8.0.105 (Debian)", Some("6.8.0.105"));
         check("no version", None);
+        let named = |it: &str| version_by_name(std::path::Path::new(it));
+        assert_eq!(named("/usr/bin/lldb-dap-19").as_deref(), Some("19"));
+        assert_eq!((named("lldb-dap"), named("dlv")), (None, None));
     }
 
     #[test]

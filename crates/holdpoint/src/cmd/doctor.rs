@@ -136,8 +136,14 @@ fn look(
     told: &mut dyn FnMut(&Finding) -> Result<()>,
 ) -> Result<(Vec<String>, usize)> {
     let (mut needed, mut optional) = (Vec::new(), 0);
+    let mut before: Vec<Finding> = Vec::new();
     for check in checks {
         for finding in (check.look)(machine) {
+            // Several languages may have one debugger.
+            if before.contains(&finding) {
+                continue;
+            }
+            before.push(finding.clone());
             told(&finding)?;
             match finding.status {
                 FindingKind::Ok | FindingKind::Info => {}

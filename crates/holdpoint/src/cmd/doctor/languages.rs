@@ -10,7 +10,7 @@ use holdpoint_engine::{
 
 use super::process::{self, Answer};
 use super::{Check, Finding, FindingKind, Look, Machine};
-use crate::cmd::adapters::{fix, version_in as version_anywhere};
+use crate::cmd::adapters::{fix, version_by_name, version_in as version_anywhere};
 use crate::cmd::setup::whereabouts::Platform;
 
 /// One check for each language, and one for its debugger where that is a program of its own.
@@ -40,12 +40,12 @@ fn look_for_debugger(
     };
     let answer = process::ask(&path, wanted.version, process::DEADLINE);
     let version = match &answer {
-        Answer::Said(text) => version_anywhere(text),
+        Answer::Said(text) => version_anywhere(text).or_else(|| version_by_name(&path)),
         Answer::TooLate | Answer::Failed(_) => None,
     };
     match version {
         Some(version) => found(wanted.name, &version, &path),
-        None => no_version(wanted.name, &path, &answer),
+        None => no_version(wanted.name, &path, wanted.version, &answer),
     }
 }
 
@@ -57,9 +57,9 @@ fn look(wants: &Wants, machine: &Machine) -> Vec<Finding> {
     let Some(path) = machine.whereabouts.find_program(name) else {
         return vec![not_installed(name, wants.language).with_fix(wants.install)];
     };
-    let version = process::ask(&path, &["--version"], process::DEADLINE);
+    let version = process::ask(&path, wants.version, process::DEADLINE);
     let Some(version) = version_in(&version, wants.version_prefix) else {
-        return vec![no_version(name, &path, &version)];
+        return vec![no_version(name, &path, wants.version, &version)];
     };
     let mut findings = vec![describe(wants, name, &version, &path)];
     findings.extend(wants.library.map(|library| {
@@ -126,7 +126,7 @@ fn not_installed(name: &str, language: &str) -> Finding {
     )
 }
 
-fn no_version(name: &str, path: &Path, answer: &Answer) -> Finding {
+fn no_version(name: &str, path: &Path, words: &[&str], answer: &Answer) -> Finding {
     let why = match answer {
         Answer::Said(_) => "does not say its version".to_owned(),
         Answer::TooLate => format!("did not answer within {} s", process::DEADLINE.as_secs()),
@@ -134,7 +134,7 @@ fn no_version(name: &str, path: &Path, answer: &Answer) -> Finding {
     };
     let path = path.display();
     Finding::new(FindingKind::Warning, name, format!("at {path} {why}"))
-        .with_fix(format!("{path} --version shows what is wrong"))
+        .with_fix(format!("{path} {} shows what is wrong", words.join(" ")))
 }
 
 #[cfg(test)]

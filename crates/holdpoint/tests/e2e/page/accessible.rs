@@ -102,7 +102,10 @@ fn keys_alone_reach_everything_that_can_be_pressed() {
         browser.shows("#live", "Live");
         browser.key("g");
         browser.key(key);
-        browser.until(path, &format!("location.pathname === '{path}'"));
+        browser.until(
+            path,
+            &format!("document.readyState === 'complete' && location.pathname === '{path}'"),
+        );
     }
     for view in &views {
         browser.open(&format!("{base}{view}"));

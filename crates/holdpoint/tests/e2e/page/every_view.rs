@@ -125,18 +125,27 @@ fn keys_alone_go_everywhere_and_steer() {
     browser.key("Escape");
     browser.key("g");
     browser.key("n");
-    browser.until("Now", "location.pathname === '/now'");
+    browser.until("Now", "document.readyState === 'complete' && location.pathname === '/now'");
     browser.shows("#held", "cart.py stopped");
     browser.key("g");
     browser.key("s");
-    browser.until("Sessions", "location.pathname === '/sessions'");
+    browser.until(
+        "Sessions",
+        "document.readyState === 'complete' && location.pathname === '/sessions'",
+    );
     browser.key("j");
     browser.key("Enter");
-    browser.until("the session", "location.pathname === '/sessions/s1'");
+    browser.until(
+        "the session",
+        "document.readyState === 'complete' && location.pathname === '/sessions/s1'",
+    );
     browser.open(&format!("{base}/now"));
     shoot(&mut browser, "now-held");
     browser.key("h");
-    browser.until("the hold", "location.pathname === '/sessions/s1'");
+    browser.until(
+        "the hold",
+        "document.readyState === 'complete' && location.pathname === '/sessions/s1'",
+    );
     browser.shows("#state", "stopped");
     // On the line where it stands, which has one.
     browser.key("b");

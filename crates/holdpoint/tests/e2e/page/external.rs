@@ -13,7 +13,7 @@ fn a_tool_is_called_by_a_form_made_from_its_schema() {
     browser.shows("#servers", "connected");
     browser.shows("#tools", "get-sum");
     browser.click("#tools a[href='/external/everything/get-sum']");
-    browser.until("its form", "location.pathname === '/external/everything/get-sum'");
+    browser.until("its form", "document.readyState === 'complete' && location.pathname === '/external/everything/get-sum'");
     browser.shows("#t-h", "everything/get-sum");
     browser.shows(".schema pre", "\"properties\"");
     browser.type_into("[name=a-a]", "20");
@@ -102,7 +102,10 @@ fn a_server_is_let_go_connected_again_and_another_is_added() {
     browser.type_into("[name=name]", "second");
     browser.type_into("[name=way]", way.strip_prefix("x:").unwrap());
     browser.click(".launch .btn");
-    browser.until("it is shown", "location.pathname === '/external/second'");
+    browser.until(
+        "it is shown",
+        "document.readyState === 'complete' && location.pathname === '/external/second'",
+    );
     browser.shows("#servers", "second");
     debug.ok("external_list_servers", json!({})).has(&["second"]);
     browser.is_well();

@@ -273,7 +273,10 @@ fn two_runs_are_seen_beside_each_other_and_one_is_deleted() {
     browser.shows("#live", "Live");
     browser.click("#rec-acts summary");
     browser.click("#rec-acts .danger");
-    browser.until("the list", "location.pathname === '/recordings'");
+    browser.until(
+        "the list",
+        "document.readyState === 'complete' && location.pathname === '/recordings'",
+    );
     browser.shows("#recordings", "r1");
     browser.hides("#recordings", "r2");
     debug.fails("record_calls", json!({ "recording": "r2" })).has(&["no recording is called `r2`"]);

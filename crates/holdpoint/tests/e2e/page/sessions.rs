@@ -182,7 +182,10 @@ fn a_person_starts_a_program_and_ends_it() {
     browser.open(&format!("{base}/sessions"));
     browser.type_into("[name=command]", &file.display().to_string());
     browser.click(".launch .main-act");
-    browser.until("its session is shown", "location.pathname === '/sessions/s1'");
+    browser.until(
+        "its session is shown",
+        "document.readyState === 'complete' && location.pathname === '/sessions/s1'",
+    );
     browser.shows("#state", "stopped");
     browser.shows("#control-note", "You are in control");
     debug.fails("debug_continue", json!({})).has(&["E_HUMAN_IN_CONTROL"]);

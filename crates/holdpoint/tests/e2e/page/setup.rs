@@ -12,7 +12,10 @@ fn every_agent_has_its_configuration_and_every_finding_its_command() {
     browser.open(&format!("{base}/setup"));
     browser.shows("main", "holdpoint setup claude-code --write");
     browser.click("nav.seg a[href='/setup/codex']");
-    browser.until("its address", "location.pathname === '/setup/codex'");
+    browser.until(
+        "its address",
+        "document.readyState === 'complete' && location.pathname === '/setup/codex'",
+    );
     browser.shows("main pre", "[mcp_servers.holdpoint]");
     browser.shows("main", "holdpoint setup codex --write");
     // The doctor's own words.
@@ -24,7 +27,10 @@ fn every_agent_has_its_configuration_and_every_finding_its_command() {
         assert!(found.contains(line), "`{line}` in {found}");
     }
     browser.click("[value=look]");
-    browser.until("looked again", "location.pathname === '/setup'");
+    browser.until(
+        "looked again",
+        "document.readyState === 'complete' && location.pathname === '/setup'",
+    );
     browser.shows(".doctor", "python3");
     shoot(&mut browser, "setup");
     browser.is_well();
