@@ -6,12 +6,15 @@
 
 mod adapter;
 mod dap;
+mod jdwp;
 mod languages;
 pub(super) mod node;
 mod ours;
+mod packets;
 pub(super) mod python;
 mod quick;
 mod raw;
+mod sdb;
 mod websocket;
 
 use std::path::{Path, PathBuf};

@@ -6,7 +6,8 @@
 //! - `build`: commands first, so that neither side compiles anything; `env`: variables of our server
 //! - `launch`: what `debug_launch` is given; `expression`: one that is 42 there
 //! - `raw`: the debugger's command ([`Raw`] says how it is reached)
-//! - `raw_launch`: the arguments of its `launch`
+//! - `speaks`: its protocol, `dap` when left out; `jdwp` and `sdb` are spoken with the runtime itself
+//! - `raw_launch`: the arguments of its `launch`, of `dap` alone
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,9 @@ use toml_edit::{DocumentMut, Item};
 
 use super::adapter::Described;
 use super::dap::DapFloor;
+use super::jdwp::Jdwp;
 use super::raw::Raw;
+use super::sdb::Sdb;
 use super::{Debugger, First, Pair, Refused, Target, compare, ours::Ours};
 use crate::bench::client::{Home, Server};
 use crate::bench::table::Row;
@@ -66,9 +69,16 @@ pub(super) fn rows(workspace: &Workspace, server: Server, language: &str) -> Res
         env: vec![("PATH".into(), path)],
     };
     let called = document.get("called").and_then(Item::as_str).unwrap_or(language);
-    let launch = table.json("raw_launch")?.context("`[bench]` has no `raw_launch`")?;
-    let floor = DapFloor::new(&target, raw, Described(launch))?;
-    compare(called, &target, Pair { ours, floor })
+    match table.text("speaks").as_deref().unwrap_or("dap") {
+        "dap" => {
+            let launch = table.json("raw_launch")?.context("`[bench]` has no `raw_launch`")?;
+            let floor = DapFloor::new(&target, raw, Described(launch))?;
+            compare(called, &target, Pair { ours, floor })
+        }
+        "jdwp" => compare(called, &target, Pair { ours, floor: Jdwp::new(&target, raw)? }),
+        "sdb" => compare(called, &target, Pair { ours, floor: Sdb::new(&target, raw)? }),
+        other => bail!("nobody here speaks `{other}`"),
+    }
 }
 
 /// The search path, with what was installed for the tests.
@@ -156,4 +166,31 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bench_of_the_suite_is_whole() {
+        let fixtures = Workspace::here().unwrap().root.join("fixtures");
+        let mut seen = Vec::new();
+        for entry in std::fs::read_dir(fixtures).unwrap().flatten() {
+            let folder = entry.path().join("suite");
+            let Ok(text) = std::fs::read_to_string(folder.join("suite.toml")) else { continue };
+            let document: DocumentMut = text.parse().unwrap();
+            let Some(item) = document.get("bench") else { continue };
+            let table = Table { item, folder: &folder };
+            Target::at(&folder.join(table.text("source").unwrap())).unwrap();
+            table.json("launch").unwrap().unwrap();
+            assert!(!table.text("expression").unwrap().is_empty());
+            assert!(!table.list("raw").is_empty());
+            let is_dap = table.text("speaks").is_err();
+            assert_eq!(table.json("raw_launch").unwrap().is_some(), is_dap, "{}", folder.display());
+            seen.push(entry.file_name().into_string().unwrap());
+        }
+        seen.sort();
+        assert_eq!(seen, ["c", "cpp", "go", "java", "mono", "perl", "ruby", "rust"]);
+    }
 }
