@@ -5,11 +5,16 @@
 //! tells which of them changed. Each step checks where the program stands: a wrong stop is no time.
 
 mod adapter;
+mod dap;
+mod jdwp;
 mod languages;
 pub(super) mod node;
 mod ours;
+mod packets;
 pub(super) mod python;
 mod quick;
+mod raw;
+mod sdb;
 mod websocket;
 
 use std::path::{Path, PathBuf};
@@ -20,7 +25,6 @@ use serde_json::Value;
 
 use self::node::Inspector;
 use self::ours::Ours;
-use self::python::Debugpy;
 use super::client::{Home, Server};
 use super::table::{Goal, Row, Unit};
 use super::{Bench, Client, Kind, Samples, give_up_after};
@@ -54,7 +58,7 @@ fn measure(workspace: &Workspace, options: &[String]) -> Result<Vec<Row>> {
         [] => {}
         [flag, language] if flag == "--lang" => {
             give_up_after(MEASURE_LIMIT)?;
-            return languages::rows(workspace, &server, language).context(language.clone());
+            return languages::rows(workspace, server, language).context(language.clone());
         }
         _ => bail!("unexpected arguments: `{}`\nhint: --lang LANGUAGE", options.join(" ")),
     }
@@ -63,7 +67,7 @@ fn measure(workspace: &Workspace, options: &[String]) -> Result<Vec<Row>> {
     give_up_after(MEASURE_LIMIT)?;
     let folder = Home::new()?;
     let target = Target::new(&folder.0.join("prices.py"), python::SOURCE, &python)?;
-    let pair = Pair { ours: Ours::new(&target, &server)?, floor: Debugpy::new(&target)? };
+    let pair = Pair { ours: Ours::new(&target, &server)?, floor: python::floor(&target)? };
     let mut rows = compare("Python", &target, pair).context("Python")?;
     match node.and_then(|node| node_rows(&folder.0, &node, &server)) {
         Ok(node) => rows.extend(node),
@@ -111,6 +115,8 @@ pub(super) struct Target {
     /// The lines of the breakpoint and of the statement after it.
     pub(super) hit: u64,
     next: u64,
+    /// Where its debugger is to stop at the entry, if by a breakpoint.
+    entry: Option<u64>,
     /// What a launch is given in the place of file and interpreter.
     launch: Option<Value>,
     /// One that is 42 at the line `next`.
@@ -127,16 +133,17 @@ impl Target {
     fn at(file: &Path) -> Result<Self> {
         let source = std::fs::read_to_string(file)
             .with_context(|| format!("reading `{}`", file.display()))?;
+        let line = |mark: &str| source.lines().zip(1..).find(|(text, _)| text.ends_with(mark));
         let marked = |mark: &str| {
-            let line = source.lines().zip(1..).find(|(text, _)| text.ends_with(mark));
-            line.map(|(_, number)| number).with_context(|| format!("no line is marked `{mark}`"))
+            line(mark).map(|it| it.1).with_context(|| format!("no line is marked `{mark}`"))
         };
         // Debuggers name files by their real paths.
         let file = file.canonicalize()?;
         let (hit, next) = (marked(" hit")?, marked(" next")?);
+        let entry = line(" entry").map(|it| it.1);
         let (interpreter, args) = (PathBuf::new(), Vec::new());
         let expression = "base - base + 42".to_owned();
-        Ok(Self { file, interpreter, args, hit, next, launch: None, expression })
+        Ok(Self { file, interpreter, args, hit, next, entry, launch: None, expression })
     }
 }
 

@@ -114,7 +114,7 @@ const LANGUAGES: [Language; 2] = [
         hits: 20_000,
         per_second: 8_000.0,
         group: 14,
-        floor: python::Session::trace,
+        floor: python::trace,
         floor_messages: ["total {total}", "total {total} of {label} at {index}"],
     },
     Language {

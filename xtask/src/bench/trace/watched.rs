@@ -48,10 +48,10 @@ pub(super) fn rows(workspace: &Workspace, server: &Server, folder: &Path) -> Res
             Ours::run(server, &target, Some(message))?.is_whole(HITS)?;
             samples.0.push(per_hit(&took, HITS)?);
         }
-        python::Session::trace(&target, &group, None).context("the floor")?;
+        python::trace(&target, &group, None).context("the floor")?;
         floor.plain.0.push(per_hit(&took, HITS)?);
         for (samples, message) in floor.traced.iter_mut().zip(MESSAGES) {
-            python::Session::trace(&target, &group, Some(message)).context("the floor")?;
+            python::trace(&target, &group, Some(message)).context("the floor")?;
             samples.0.push(per_hit(&took, HITS)?);
         }
         set(&mut target, &took, KEPT_HITS);

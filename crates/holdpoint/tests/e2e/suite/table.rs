@@ -81,7 +81,10 @@ impl Table {
             ("loop", &["source", "launch", "build", "run", "attach"]),
             ("test", &["source", "launch"]),
             ("walk", &["ends", "steps"]),
-            ("bench", &["source", "launch", "expression", "raw", "raw_launch", "build"]),
+            (
+                "bench",
+                &["source", "build", "env", "launch", "expression", "raw", "speaks", "raw_launch"],
+            ),
         ];
         for (section, keys) in known {
             let item = if section.is_empty() {
