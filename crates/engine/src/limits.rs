@@ -336,6 +336,8 @@ pub const MACHINERY: usize = 16;
 pub const STEP_FRAMES: usize = 64;
 /// How often a step that ends in a library is sent on: as often as one line may call such.
 pub const STEPS_BACK: usize = 64;
+/// Points that nobody wanted to stop at, on the way of one step.
+pub const STEP_MEETS: usize = 10_000;
 /// Breakpoints at once.
 pub const BREAKPOINTS: usize = 1_000;
 /// Bytes of a tracepoint's message, as it is written.

@@ -48,7 +48,7 @@ pub use crate::nouns::{Status, Stream};
 use crate::{
     actor::Actor,
     adapter::{Runtime, Started},
-    attach::Attach,
+    attach::{At, Attach},
     backend::{Backend, Step},
     breakpoints::Breakpoints,
     failure::{Code, Failure},
@@ -233,6 +233,11 @@ impl Session {
         answer.await.unwrap_or_else(|_| self.view().exit.unwrap_or(Exit::Unknown))
     }
 
+    /// Whether it is what a program left behind when it crashed.
+    pub fn is_core(&self) -> bool {
+        self.attach().is_some_and(|it| matches!(it.at, At::Core { .. }))
+    }
+
     /// Whether it ended because somebody had it ended.
     pub fn was_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
@@ -307,6 +312,11 @@ impl Session {
 
     /// A program that dies as it is told to go on did go on: how it ended is what there is to tell.
     async fn go(&self, make: impl FnOnce(Reply) -> Command) -> Result<(), Failure> {
+        if self.is_core() {
+            let text = "a core file does not run: its program has ended";
+            return Err(Failure::new(Code::AdapterFailed, text)
+                .hint("`debug_stack`, `debug_variables` and `debug_evaluate` show what it left"));
+        }
         let was_alive = self.view().status != Status::Ended;
         self.settle_changes().await;
         match self.command(make).await {

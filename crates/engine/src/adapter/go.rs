@@ -90,7 +90,7 @@ impl Adapter for Go {
             launch: Mode::Yes,
             attach: Mode::By("by pid; it stands still for a moment while delve takes it"),
             test: Mode::By("`folder::TestName/subtest`, by `go test -c` and `-test.run`"),
-            core: Mode::By("`program` is the binary, and `args` are `[\"--core\", FILE]`"),
+            core: Mode::By("`core` and `program`"),
         }
     }
 
@@ -192,10 +192,6 @@ fn arguments(launch: &Launch, built: &Built) -> Value {
         "stopOnEntry": built.entry.is_none() && launch.stop_on_entry,
     });
     common(&mut arguments);
-    if let (Some(core), Some(all)) = (&built.core, arguments.as_object_mut()) {
-        all.insert("mode".to_owned(), json!("core"));
-        all.insert("coreFilePath".to_owned(), json!(core));
-    }
     arguments
 }
 

@@ -34,6 +34,7 @@ mod callpoints_wire;
 mod cli;
 mod config;
 mod contract_table;
+mod core_files;
 mod crowds;
 mod cuts;
 mod debug_experiment;

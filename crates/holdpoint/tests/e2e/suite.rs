@@ -29,7 +29,7 @@ macro_rules! language {
 macro_rules! scenarios {
     ($language:ident) => {
         each! { $language:
-            launch, entry, breakpoint, condition, hit_count, tracepoint, exception, steps, stack, locals, nested,
+            launch, entry, breakpoint, condition, hit_count, tracepoint, exception, steps, steps_past_points, stack, locals, nested,
             set_variable, evaluate, threads, output, stdin, exit_code, attach, restart, never_reached,
             edit_and_rerun, test_by_name
         }

@@ -1,5 +1,5 @@
 //! A Go program that runs already, by its process. Delve stops it to look at it, and lets it go when we do: also when
-//! we end in whatever way, for its connection ends with us.
+//! we end in whatever way, for its connection ends with us. And what one left behind when it crashed.
 
 use std::path::PathBuf;
 
@@ -20,15 +20,26 @@ use crate::{
 };
 
 pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, Failure> {
-    let At::Process(pid) = attach.at else {
-        let text = format!("{}: a Go program is attached to by its process", attach.at);
-        return Err(Failure::new(Code::AttachFailed, text).hint("pass its `pid`"));
+    let (process, begin, mut arguments) = match &attach.at {
+        At::Process(pid) => {
+            let process = Running::find(*pid)?;
+            if let Some(tracer) = process.tracer() {
+                let text = format!("process {pid} is traced by process {tracer} already");
+                return Err(Failure::new(Code::AttachFailed, text).hint("end that debugger first"));
+            }
+            let local = json!({ "mode": "local", "processId": pid, "stopOnEntry": false });
+            (Some(process), "attach", local)
+        }
+        At::Core { file, program } => {
+            let left = json!({ "mode": "core", "program": program, "coreFilePath": file, "stopOnEntry": true });
+            (None, "launch", left)
+        }
+        At::Address { .. } | At::Editor { .. } => {
+            let text = format!("{}: delve takes processes and core files", attach.at);
+            return Err(Failure::new(Code::AttachFailed, text)
+                .hint("pass its `pid`, or `core` and `program`"));
+        }
     };
-    let process = Running::find(pid)?;
-    if let Some(tracer) = process.tracer() {
-        let text = format!("process {pid} is traced by process {tracer} already");
-        return Err(Failure::new(Code::AttachFailed, text).hint("end that debugger first"));
-    }
     // Who has no Go here has its programs.
     let here = Launch { cwd: PathBuf::from("/"), ..Launch::default() };
     let toolchain = Toolchain::find(&here).await.ok();
@@ -41,15 +52,15 @@ pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, F
         env: Default::default(),
     };
     let mut server = Program::visit_aside(&around.guard, &spec)?;
-    let mut arguments = json!({ "mode": "local", "processId": pid, "stopOnEntry": false });
     common(&mut arguments);
     let mappings: Vec<_> = attach.mappings.0.iter().collect();
     if let (false, Some(all)) = (mappings.is_empty(), arguments.as_object_mut()) {
         let each = mappings.iter().map(|it| json!({ "from": it.local, "to": it.remote }));
         all.insert("substitutePath".to_owned(), each.collect());
     }
+    let title = process.as_ref().map_or_else(|| attach.at.to_string(), |it| it.name().to_owned());
     let asked = Asked {
-        title: process.name().to_owned(),
+        title: title.clone(),
         adapter_id: "go",
         dialect: Box::new(Launched {
             table: DELVE,
@@ -58,16 +69,16 @@ pub(super) async fn attach(attach: &Attach, around: Around) -> Result<Started, F
             just_my_code: attach.just_my_code,
             prelude: None,
         }),
-        begin: "attach",
+        begin,
         arguments,
     };
     let targets = door.greet(&mut server, &spec, asked, &around).await.map_err(attached)?;
     Ok(Started {
         runtime: None,
         program: Some(server),
-        process: Some(process),
-        told: None,
-        stands: false,
+        told: process.is_none().then_some(("go", title)),
+        stands: process.is_none(),
+        process,
         note: None,
         targets,
     })

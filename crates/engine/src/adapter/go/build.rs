@@ -29,7 +29,6 @@ pub(super) struct Built {
     pub(super) cwd: Option<PathBuf>,
     /// The function where it begins.
     pub(super) entry: Option<String>,
-    pub(super) core: Option<PathBuf>,
     pub(super) note: Option<String>,
 }
 
@@ -64,19 +63,12 @@ impl Built {
         // A test runs where its package is, as `go test` has it.
         let cwd = wish.is_test.then(|| wish.folder.clone());
         let Wish { args, entry, .. } = wish;
-        Ok(Built { file, args, cwd, entry: Some(entry), core: None, note: None })
+        Ok(Built { file, args, cwd, entry: Some(entry), note: None })
     }
 }
 
 fn ready(program: &Path, launch: &Launch) -> Built {
     let file = program.to_owned();
-    if let [flag, core] = launch.args.as_slice()
-        && flag == "--core"
-    {
-        let core = Some(launch.cwd.join(core));
-        let note = Some("it ended before: this is what it left behind".to_owned());
-        return Built { file, args: Vec::new(), cwd: None, entry: None, core, note };
-    }
     let note = "built by somebody else: what was optimised away cannot be shown; `go build \
                 -gcflags='all=-N -l'` leaves it in";
     Built {
@@ -84,7 +76,6 @@ fn ready(program: &Path, launch: &Launch) -> Built {
         args: launch.args.clone(),
         cwd: None,
         entry: Some("main.main".to_owned()),
-        core: None,
         note: Some(note.to_owned()),
     }
 }

@@ -27,8 +27,11 @@ pub(super) async fn attach(
     let mut arguments = json!({
         "initCommands": lldb::settings(kind, attach.just_my_code, values.as_deref()),
         "enableAutoVariableSummaries": true,
-        "sourceMap": mappings,
     });
+    // An empty one is a mistake to it.
+    if let (false, Some(all)) = (mappings.is_empty(), arguments.as_object_mut()) {
+        all.insert("sourceMap".to_owned(), json!(mappings));
+    }
     let mut process = None;
     let (more, title) = match &attach.at {
         At::Process(pid) => {
@@ -52,9 +55,7 @@ pub(super) async fn attach(
         all.extend(more);
     }
     let is_rust = kind == NativeLanguage::Rust;
-    let is_core = process.is_none();
-    let dialect = Lldb::new(Heard::default(), attach.just_my_code, is_rust).of_core(is_core);
-    let dialect = Box::new(dialect);
+    let dialect = Box::new(Lldb::new(Heard::default(), attach.just_my_code, is_rust));
     let spec = Spec {
         program: debugger::find(kind, &around)?,
         args: Vec::new(),

@@ -98,11 +98,6 @@ pub trait Dialect: Send + Sync {
         value
     }
 
-    /// Why the program cannot go on, where it never will.
-    fn may_run(&self) -> Result<(), Failure> {
-        Ok(())
-    }
-
     /// Whether a stop is looked into by [`Dialect::complete`] before anybody is told of it.
     fn looks_into(&self, _stopped: &Stopped) -> bool {
         false
@@ -136,6 +131,11 @@ pub trait Dialect: Send + Sync {
 
     /// Whether a step that a breakpoint interrupts is carried out later, when the program goes on.
     fn keeps_steps(&self) -> bool {
+        false
+    }
+
+    /// Whether such a step then ends where it was to end. Who only keeps it is led there step by step.
+    fn carries_steps(&self) -> bool {
         false
     }
 

@@ -3,6 +3,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use holdpoint_dap::{request::Continue, types as t};
+
 use super::Dap;
 use crate::{
     backend::{Frame, Slice, Stack, Step, StopReason, Stopped},
@@ -24,6 +26,8 @@ struct Way {
     from: Option<Seen>,
     /// Steps that were taken beyond the first.
     more: usize,
+    /// It met points that nobody wanted to stop at, so often; from then on it is led to its end by us.
+    met: usize,
 }
 
 /// Where a thread stood.
@@ -40,7 +44,7 @@ struct Seen {
 impl Steps {
     pub(super) fn begin(&mut self, thread: i64, step: Step) {
         let from = self.seen.get(&thread).cloned();
-        self.under_way.insert(thread, Way { step, from, more: 0 });
+        self.under_way.insert(thread, Way { step, from, more: 0, met: 0 });
     }
 
     /// It is to go on, and not to step.
@@ -69,13 +73,38 @@ impl Steps {
     pub(super) fn saw(&mut self, thread: i64, stack: &Stack, above: usize) {
         let Some(top) = stack.frames.first() else { return };
         let (file, line, is_user) = (top.file.clone(), top.line, top.is_user);
-        self.seen.insert(thread, Seen { file, line, is_user, depth: stack.total, above });
+        let before = self.seen.get(&thread).filter(|it| (&it.file, it.line) == (&file, line));
+        // Of a part of a stack some do not know how deep the whole is.
+        let depth = stack.total.or_else(|| before.and_then(|it| it.depth));
+        self.seen.insert(thread, Seen { file, line, is_user, depth, above });
+    }
+
+    /// A point was met on its way. False where it has met so many that nobody waits for its end.
+    fn meets(&mut self, thread: i64) -> bool {
+        let Some(way) = self.under_way.get_mut(&thread) else { return false };
+        way.met += 1;
+        way.met <= limits::STEP_MEETS
     }
 
     fn again(&mut self, thread: i64) -> bool {
         let Some(way) = self.under_way.get_mut(&thread) else { return false };
         way.more += 1;
         way.more <= limits::STEPS_BACK
+    }
+}
+
+impl Way {
+    /// The step that leads to its end from here; none where that is here, or where the depth is not known.
+    fn led(&self, stack: &Stack) -> Option<Step> {
+        let (top, from) = (stack.frames.first()?, self.from.as_ref()?);
+        let (now, then) = (stack.total?, from.depth?);
+        let is_same = now == then && (&top.file, top.line) == (&from.file, from.line);
+        match self.step {
+            Step::Over if now > then => Some(Step::Out),
+            Step::Out if now >= then => Some(Step::Out),
+            Step::Over | Step::In if is_same => Some(self.step),
+            Step::Over | Step::In | Step::Out => None,
+        }
     }
 }
 
@@ -93,10 +122,10 @@ impl Dap {
     /// Whether the end of a step has to be looked at.
     pub(super) fn may_go_on(&self, stopped: &Stopped) -> bool {
         let dialect = &*self.known.dialect;
-        let is_asked_for = self.known.steps().contains(&stopped.thread);
-        let may = match is_asked_for {
-            true => dialect.stays_in_users_code() || dialect.finishes_inside(),
-            false => dialect.keeps_steps(),
+        let met = self.known.steps().under_way.get(&stopped.thread).map(|it| it.met);
+        let may = match met {
+            Some(met) => met > 0 || dialect.stays_in_users_code() || dialect.finishes_inside(),
+            None => dialect.keeps_steps(),
         };
         stopped.reason == StopReason::Step && may
     }
@@ -125,10 +154,34 @@ impl Dap {
         Ok(true)
     }
 
+    /// A step met a point that nobody wanted to stop at. Whether it is under way again: where it would have ended by
+    /// itself it ends.
+    pub(super) async fn steps_on(&self, thread: i64) -> Result<bool, Failure> {
+        let way = self.known.steps().under_way.get(&thread).cloned();
+        let Some(way) = way else { return Ok(false) };
+        let stack = self.stack(thread, Slice { start: 0, count: limits::STEP_FRAMES }).await?;
+        let Some(step) = way.led(&stack) else { return Ok(false) };
+        if self.known.dialect.carries_steps() {
+            let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
+            self.go::<Continue>(arguments).await?;
+            return Ok(true);
+        }
+        if !self.known.steps().meets(thread) {
+            return Ok(false);
+        }
+        self.take_step(thread, step).await?;
+        Ok(true)
+    }
+
     fn onward(&self, way: &Way, stack: &Stack) -> Onward {
         let (Some(top), Some(from)) = (stack.frames.first(), &way.from) else {
             return Onward::Told;
         };
+        if way.met > 0
+            && let Some(step) = way.led(stack)
+        {
+            return Onward::Step(step);
+        }
         let is_inside = self.known.dialect.finishes_inside() && way.step == Step::Out;
         if is_inside && way.more == 0 && stack.total.is_some() && stack.total >= from.depth {
             return Onward::Step(Step::Over);

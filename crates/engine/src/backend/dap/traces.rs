@@ -282,9 +282,13 @@ impl Dap {
         signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
     }
 
-    /// Goes on from a stop that nobody wanted; unless a step was under way, which ends here then.
+    /// Goes on from a stop that nobody wanted, with the step that was under way; unless that ends here.
     async fn pass_by(&self, stopped: &mut Stopped) -> Result<bool, Failure> {
         if self.known.steps().contains(&stopped.thread) {
+            let is_alone = self.known.standing().is_empty();
+            if is_alone && self.steps_on(stopped.thread).await? {
+                return Ok(true);
+            }
             stopped.reason = StopReason::Step;
             return Ok(false);
         }

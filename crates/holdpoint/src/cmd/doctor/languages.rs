@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_program_that_does_not_answer_is_a_warning() {
         let check = |answer, expected| {
-            check(no_version("node", Path::new("/usr/bin/node"), &answer), expected)
+            check(no_version("node", Path::new("/usr/bin/node"), &["--version"], &answer), expected)
         };
         check(
             said("hello"),

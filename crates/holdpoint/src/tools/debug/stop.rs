@@ -34,6 +34,9 @@ impl Tool for Stop {
         let exit = session.stop().await;
         let text = match was_over {
             Some(exit) => format!("Debug session {} had ended with {exit}.", session.id),
+            None if session.is_core() => {
+                format!("Debug session {} ended; the core file stays as it is.", session.id)
+            }
             None if exit == Exit::Left => format!(
                 "Debug session {} ended: detached, its breakpoints are gone and it runs on.",
                 session.id

@@ -76,6 +76,10 @@ impl Dialect for Launched {
         self.table.keeps_steps()
     }
 
+    fn carries_steps(&self) -> bool {
+        self.table.carries_steps()
+    }
+
     fn told(&self, stopped: Stopped) -> Stopped {
         self.table.told(stopped)
     }

@@ -28,8 +28,6 @@ pub struct Lldb {
     /// Steps end in the user's own code alone.
     just_my_code: bool,
     is_rust: bool,
-    /// It is a core file: the program ended long ago.
-    is_core: bool,
     /// The program is to stop where its own code begins, and has not yet.
     entry: std::sync::atomic::AtomicBool,
 }
@@ -57,20 +55,13 @@ const NUMBERS: &[(&str, &str)] = &[
 
 impl Lldb {
     pub fn new(heard: Heard, just_my_code: bool, is_rust: bool) -> Lldb {
-        let (is_core, entry) = (false, false.into());
-        Lldb { table: super::LLDB, heard, just_my_code, is_rust, is_core, entry }
+        Lldb { table: super::LLDB, heard, just_my_code, is_rust, entry: false.into() }
     }
 
     /// It was told to stop where the user's own code begins.
     #[must_use]
     pub fn stopping_at_entry(self, entry: bool) -> Lldb {
         Lldb { entry: entry.into(), ..self }
-    }
-
-    /// What it has is what a program left behind.
-    #[must_use]
-    pub fn of_core(self, is_core: bool) -> Lldb {
-        Lldb { is_core, ..self }
     }
 
     fn stands_at_entry(&self) -> bool {
@@ -179,6 +170,14 @@ impl Dialect for Lldb {
         self.table.function(name)
     }
 
+    fn keeps_steps(&self) -> bool {
+        self.table.keeps_steps()
+    }
+
+    fn carries_steps(&self) -> bool {
+        self.table.carries_steps()
+    }
+
     /// Whoever pauses a program stops it by this signal; so does whoever attaches.
     fn reason(&self, stopped: &t::StoppedEvent) -> Option<StopReason> {
         (signal_of(stopped) == Some("SIGSTOP")).then_some(StopReason::Pause)
@@ -248,14 +247,6 @@ impl Dialect for Lldb {
             value.children = None;
         }
         value
-    }
-
-    fn may_run(&self) -> Result<(), Failure> {
-        if !self.is_core {
-            return Ok(());
-        }
-        Err(Failure::new(Code::AdapterFailed, "a core file does not run: its program has ended")
-            .hint("`debug_stack`, `debug_variables` and `debug_evaluate` show what it left"))
     }
 
     fn looks_into(&self, stopped: &Stopped) -> bool {

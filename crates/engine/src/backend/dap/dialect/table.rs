@@ -36,6 +36,8 @@ pub struct Table {
     pub finishes_inside: bool,
     /// A step that a breakpoint interrupts is carried out later.
     pub keeps_steps: bool,
+    /// To its end.
+    pub carries_steps: bool,
     pub told: fn(Stopped) -> Stopped,
     pub question: fn(&str, Duration) -> Option<String>,
     pub failed: fn(&Value) -> Option<Failure>,
@@ -120,6 +122,7 @@ pub const PLAIN: Table = Table {
     guesses_depth: false,
     finishes_inside: false,
     keeps_steps: false,
+    carries_steps: false,
     told: |stopped| stopped,
     question: |_, _| None,
     failed: |_| None,
@@ -157,6 +160,8 @@ pub const LLDB: Table = Table {
     // A panic runs through this function, whatever becomes of it.
     filters: Filters { caught: &["cpp_throw"], thrown_at: &["rust_panic"], ..NATIVE.filters },
     hits: Hits::From,
+    keeps_steps: true,
+    carries_steps: true,
     ..NATIVE
 };
 
@@ -218,6 +223,7 @@ pub const RDBG: Table = Table {
     pages_lists: true,
     finishes_inside: true,
     keeps_steps: true,
+    carries_steps: true,
     question: tried,
     failed,
     assignment: |name, value| Some(format!("{name} = ({value})")),
@@ -312,6 +318,10 @@ impl Dialect for Table {
 
     fn keeps_steps(&self) -> bool {
         self.keeps_steps
+    }
+
+    fn carries_steps(&self) -> bool {
+        self.carries_steps
     }
 
     fn told(&self, stopped: Stopped) -> Stopped {
