@@ -314,6 +314,8 @@ pub const VALUES: Duration = Duration::from_secs(3);
 pub const INTERRUPT: Duration = Duration::from_secs(2);
 /// How long what a killed guard left behind may take to end; killing is a matter of milliseconds.
 pub const ORPHANS_END: Duration = Duration::from_secs(4);
+/// What is dead for so long is nobody's: whoever waits for a child of ours takes it away at once.
+pub const DEAD_FOR: Duration = Duration::from_secs(10);
 /// How long the program's last output may take to arrive after its end.
 pub const DRAIN: Duration = Duration::from_millis(500);
 /// Bytes of what a runtime says about a stop, or of a reason, on the timeline.

@@ -170,6 +170,7 @@ impl Program {
         command.stdin(pipe()).stdout(pipe()).stderr(pipe());
         // A terminal's Ctrl-C is for us, we end the program in our own order: the guard leaves our session.
         orphans::adopt();
+        orphans::bury();
         let mut guard = command.spawn().map_err(|error| {
             Failure::new(
                 Code::LaunchFailed,
@@ -195,6 +196,7 @@ impl Program {
     pub async fn wait(&mut self) -> Exit {
         let guard = self.guard.wait().await.map_or(Exit::Unknown, Exit::from);
         self.standing.fell();
+        orphans::bury();
         let Exit::Signal(signal) = guard else { return guard };
         let program = match self.report.read() {
             Said::Ended(program) if program == guard => return program,

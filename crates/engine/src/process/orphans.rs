@@ -5,8 +5,9 @@
 //! back to ours. What we start for ourselves stays in ours.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     sync::{Mutex, MutexGuard, Once, PoisonError},
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -52,6 +53,34 @@ impl Standing {
     }
 }
 
+/// The dead that came to us, and since when each is known to be dead.
+static DEAD: Mutex<BTreeMap<i32, Instant>> = Mutex::new(BTreeMap::new());
+
+/// Takes the dead away that nobody waits for: what a debugger started and left comes to us when both have ended.
+/// Who waits for a child of ours does so at once, so what is dead for long is nobody's.
+pub(super) fn bury() {
+    bury_those(|_| true, limits::DEAD_FOR);
+}
+
+fn bury_those(is_meant: impl Fn(i32) -> bool, after: Duration) {
+    let me = tree::me();
+    let all = tree::all();
+    let is_ours =
+        |(pid, kin): &(&i32, &tree::Kin)| kin.parent == me && kin.is_dead && is_meant(**pid);
+    let dead: BTreeSet<i32> = all.iter().filter(is_ours).map(|(pid, _)| *pid).collect();
+    let mut known = DEAD.lock().unwrap_or_else(PoisonError::into_inner);
+    known.retain(|pid, _| dead.contains(pid));
+    for pid in dead {
+        if known.entry(pid).or_insert_with(Instant::now).elapsed() < after {
+            continue;
+        }
+        known.remove(&pid);
+        // An error means that somebody has waited for it in this moment.
+        let waited = rustix::process::waitpid(Pid::from_raw(pid), WaitOptions::NOHANG);
+        waited.map(drop).unwrap_or_default();
+    }
+}
+
 /// Ends everything that a dead guard left, and says whether nothing of it lives.
 pub(super) async fn end() -> bool {
     let gone = async {
@@ -83,4 +112,29 @@ pub(super) fn kill() -> bool {
         waited.map(drop).unwrap_or_default();
     }
     !orphans.is_empty()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_dead_that_nobody_waits_for_are_taken_away() {
+        adopt();
+        // The shell ends first; what it has started comes to us, and ends here.
+        let said = Command::new("sh").args(["-c", "sleep 0.2 >&- & echo $!"]).output().unwrap();
+        let pid: i32 = String::from_utf8(said.stdout).unwrap().trim().parse().unwrap();
+        let is_dead = || tree::kin(pid).is_some_and(|it| it.is_dead && it.parent == tree::me());
+        let begun = Instant::now();
+        while !is_dead() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(is_dead());
+        bury_those(|it| it == pid, Duration::from_secs(60));
+        assert!(is_dead(), "somebody might wait for it still");
+        bury_those(|it| it == pid, Duration::ZERO);
+        assert!(tree::kin(pid).is_none());
+    }
 }

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 pub(super) struct Kin {
     pub(super) parent: i32,
     pub(super) session: i32,
+    /// It has ended, and nobody has taken it away.
+    pub(super) is_dead: bool,
 }
 
 /// Every process of this machine.
@@ -42,7 +44,8 @@ pub(super) fn kin(pid: i32) -> Option<Kin> {
     // The name may hold anything, also brackets.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace();
-    let parent = fields.nth(1)?.parse().ok()?;
+    let is_dead = fields.next()? == "Z";
+    let parent = fields.next()?.parse().ok()?;
     let session = fields.nth(1)?.parse().ok()?;
-    Some(Kin { parent, session })
+    Some(Kin { parent, session, is_dead })
 }

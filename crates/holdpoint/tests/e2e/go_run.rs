@@ -160,6 +160,17 @@ fn one_test_is_run_by_its_name_and_a_subtest_too() {
 }
 
 #[test]
+fn a_test_that_is_not_there_is_not_said_to_pass() {
+    let (mut debug, shop) = (start(), Shop::new());
+    for tool in ["debug_launch", "debug_probe"] {
+        let asked = json!({ "test": "shop_test.go::TestNope", "cwd": shop.root });
+        debug.fails(tool, asked).has(&["no test `TestNope`", "tests here:", "TestTotal"]);
+        let asked = json!({ "test": "TestTotal", "cwd": shop.root });
+        debug.fails(tool, asked).has(&["a test is named behind its file", "a_test.go::TestX"]);
+    }
+}
+
+#[test]
 fn goroutines_are_threads_and_each_stands_for_itself() {
     let (mut debug, shop) = (start(), Shop::new());
     let at = shop.line("worker");

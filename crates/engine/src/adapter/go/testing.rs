@@ -6,7 +6,12 @@ use super::{
     build::{Wish, flags},
     not_for_go, sources,
 };
-use crate::{adapter::has_ending, failure::Failure, launch::Launch};
+use crate::{
+    adapter::has_ending,
+    budget,
+    failure::{Code, Failure},
+    launch::Launch,
+};
 
 /// Flags of `go test` that are the test's, with their value behind them.
 const VALUED: [&str; 8] =
@@ -22,12 +27,40 @@ pub(super) fn wish(test: &str, launch: &Launch) -> Result<Wish, Failure> {
     if sources(&folder).next().is_none() {
         return Err(not_for_go(test));
     }
+    if let Some(name) = name {
+        is_there(name, &folder)?;
+    }
     let mut args = name.map(selected).unwrap_or_default();
     args.push("-test.v".to_owned());
     args.extend(launch.args.iter().cloned());
     let entry = name.and_then(|it| it.split('/').next()).unwrap_or("main.main").to_owned();
     let (what, flags) = (vec![".".to_owned()], Vec::new());
     Ok(Wish { is_test: true, folder, what, flags, args, entry })
+}
+
+/// One that is not there is no failure to Go: it runs none, and says `PASS`.
+fn is_there(name: &str, folder: &Path) -> Result<(), Failure> {
+    let top = name.split('/').next().unwrap_or(name).trim();
+    let mut all = Vec::new();
+    for file in sources(folder).filter(|it| it.to_string_lossy().ends_with("_test.go")) {
+        all.extend(tests_of(&std::fs::read_to_string(file).unwrap_or_default()));
+    }
+    if all.iter().any(|it| it == top) {
+        return Ok(());
+    }
+    let text = format!("no test `{top}` is in `{}`", folder.display());
+    let known = budget::cut(&all.join(", "), 400);
+    Err(Failure::new(Code::NotFound, text).hint(match known.as_str() {
+        "" => "its folder has no tests".to_owned(),
+        known => format!("tests here: {known}"),
+    }))
+}
+
+fn tests_of(text: &str) -> impl Iterator<Item = String> {
+    let heads = text.lines().filter_map(|it| it.strip_prefix("func ")?.split('(').next());
+    let kinds = ["Test", "Benchmark", "Fuzz", "Example"];
+    let tests = heads.filter(move |it| kinds.iter().any(|kind| it.starts_with(kind)));
+    tests.map(str::to_owned)
 }
 
 /// The words that run this one and no other. Go writes an underscore where a name has a space.

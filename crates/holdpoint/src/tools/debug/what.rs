@@ -45,8 +45,15 @@ impl What {
         let is_missing = |it: &&PathBuf| !it.is_file() && !is_package(it);
         // A runner takes a folder of tests as well.
         let no_test = test.as_ref().filter(|it| !it.exists());
-        if let Some(file) = program.as_ref().filter(is_missing).or(no_test) {
+        if let Some(file) = program.as_ref().filter(is_missing) {
             return Err(not_there(file, "a file", &from));
+        }
+        if let Some(file) = no_test {
+            let text =
+                format!("`{}` is not a file: a test is named behind its file", file.display());
+            let as_in = "`tests/test_a.py::test_x`, `a_test.go::TestX`, `src/lib.rs::tests::x`";
+            return Err(Failure::new(Code::NotFound, text)
+                .hint(format!("as in {as_in}; relative to {}", from.display())));
         }
         let folder =
             |it: &Path| if it.is_dir() { Some(it) } else { it.parent() }.map(Path::to_owned);
