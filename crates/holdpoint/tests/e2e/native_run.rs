@@ -293,8 +293,9 @@ fn main() {
     let empty = Some(String::new());
     let kinds = [Kind::Empty, Kind::One(4), Kind::Named { id: 7, label: String::new() }];
     let shared = std::rc::Rc::new(String::from("held"));
+    let (lent, lent_map) = (&names, &map);
     let letter = 'x';
-    drop((&names, &map, &tree, &some, &none, &empty, &kinds, &shared, letter)); // BP: here
+    drop((&names, &map, &tree, &some, &none, &empty, &kinds, &shared, lent, lent_map, letter)); // BP: here
 }
 "#;
     std::fs::write(&file, text).unwrap();
@@ -311,6 +312,9 @@ fn main() {
         r#"= "held""#,
         "letter: char = 'x'",
     ]);
+    // Behind references the same, and not nothing.
+    assert!(value(&mut debug, "lent").ends_with(r#" ["pen", "book"]"#));
+    assert!(value(&mut debug, "lent_map").ends_with(r#" {"one": 1}"#));
     debug.ok("debug_variables", json!({ "path": "kinds" })).has(&[
         "Empty",
         "One(4)",

@@ -36,6 +36,12 @@ def field(value, *names):
     return value
 
 
+def pointed(value):
+    """What a reference to it leads to: only that has the types of what is in it."""
+    kind = value.GetType()
+    return value.Dereference() if kind.IsPointerType() or kind.IsReferenceType() else value
+
+
 def pointer(value):
     """The address inside of Unique, NonNull, Box and the like."""
     for _ in range(8):
@@ -91,7 +97,7 @@ class Sequence:
     """What lies in a row in memory."""
 
     def __init__(self, value, _):
-        self.value = value
+        self.value = pointed(value)
 
     def parts(self):
         return vec_parts(self.value)
@@ -156,7 +162,7 @@ class Listed:
     """What has to be walked over first."""
 
     def __init__(self, value, _):
-        self.value = value
+        self.value = pointed(value)
         self.items = []
 
     def has_children(self):
