@@ -81,7 +81,7 @@ fn files_of_one_name_are_told_apart() {
 }
 
 #[test]
-fn a_launchs_breakpoints_are_taken_as_models_write_them() {
+fn breakpoints_of_a_launch_are_taken_as_models_write_them() {
     let (_folder, file) = program("def f(n):\n    return n\n\n\nf(1)\n");
     for point in ["program.py:2", "program.py::f", "program.py:return n"] {
         let more = json!({ "breakpoints": [point], "stop_on_entry": false });
