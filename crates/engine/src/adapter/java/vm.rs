@@ -89,7 +89,8 @@ pub(super) fn readable(signature: &str) -> String {
         Some(b'S') => "short".to_owned(),
         Some(b'Z') => "boolean".to_owned(),
         Some(b'V') => "void".to_owned(),
-        _ => inner.trim_start_matches('L').trim_end_matches(';').replace('/', "."),
+        // One `L` stands before the name, which may begin with another.
+        _ => inner.strip_prefix('L').unwrap_or(inner).trim_end_matches(';').replace('/', "."),
     };
     format!("{name}{}", "[]".repeat(depth))
 }
@@ -310,9 +311,12 @@ mod tests {
 
     #[test]
     fn signatures_are_names_and_back() {
-        for (written, name) in
-            [("I", "int"), ("[[J", "long[][]"), ("Ljava/lang/String;", "java.lang.String")]
-        {
+        for (written, name) in [
+            ("I", "int"),
+            ("[[J", "long[][]"),
+            ("Ljava/lang/String;", "java.lang.String"),
+            ("LLoop;", "Loop"),
+        ] {
             assert_eq!((readable(written), signature(name)), (name.to_owned(), written.to_owned()));
         }
         assert_eq!(short("com.shop.Cart$Item"), "Cart.Item");
