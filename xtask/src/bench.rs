@@ -14,6 +14,7 @@ mod http;
 mod line;
 mod one_core;
 mod page;
+mod parts;
 mod record;
 mod recorder;
 mod server;
@@ -54,6 +55,9 @@ Options:
 
 `line` measures Python and Node:
   --lang L   instead a language of the suite, as `[bench]` of fixtures/L/suite/suite.toml says
+
+`trace` takes 8 minutes:
+  --only PART,…   some of its parts: hits, secrets, inside
 
 `page` takes 17 minutes, ten of them for the memory:
   --only PART,…   some of its parts: views, shown, frames, minutes, points

@@ -13,10 +13,11 @@ mod views;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use self::filled::Filled;
 use super::client::{Home, Server};
+use super::parts::Parts;
 use super::table::Row;
 use super::{Bench, Client, Kind, give_up_after};
 use crate::chromium::Chromium;
@@ -47,18 +48,17 @@ struct Stage {
 }
 
 fn measure(workspace: &Workspace, options: &[String]) -> Result<Vec<Row>> {
-    let (parts, is_quick) = chosen(options)?;
+    let parts = Parts::chosen(options, PARTS)?;
     let stage = Stage {
         ours: workspace.optimised("holdpoint")?,
         python: debugpy(workspace)?,
         browser: chromium(workspace, "bench page")?,
         fixture: workspace.root.join("fixtures/mcp/server.py"),
-        is_quick,
+        is_quick: parts.is_quick,
     };
     give_up_after(MEASURE_LIMIT)?;
-    let is_chosen = |part: &str| parts.iter().any(|it| it == part);
     let mut rows = Vec::new();
-    if parts.iter().any(|it| it != "points") {
+    if PARTS.iter().any(|it| *it != "points" && parts.has(it)) {
         let mut browser = Chromium::start(&stage.browser)?;
         let filled = Filled::start(&stage)?;
         let measures: [(&str, Measured); 4] = [
@@ -67,40 +67,17 @@ fn measure(workspace: &Workspace, options: &[String]) -> Result<Vec<Row>> {
             ("frames", frames::rows),
             ("minutes", live::rows),
         ];
-        for (part, measured) in measures.into_iter().filter(|it| is_chosen(it.0)) {
+        for (part, measured) in measures.into_iter().filter(|it| parts.has(it.0)) {
             rows.extend(measured(&mut browser, &filled).context(part)?);
         }
     }
-    if is_chosen("points") {
+    if parts.has("points") {
         rows.extend(points::rows(&stage).context("points")?);
     }
     Ok(rows)
 }
 
 type Measured = fn(&mut Chromium, &Filled<'_>) -> Result<Vec<Row>>;
-
-/// The parts that are asked for, all when none is; and whether they are to be short.
-fn chosen(options: &[String]) -> Result<(Vec<String>, bool)> {
-    let (mut parts, mut is_quick) = (Vec::new(), false);
-    let mut options = options.iter();
-    while let Some(option) = options.next() {
-        match option.as_str() {
-            "--quick" => is_quick = true,
-            "--only" => {
-                let names = options.next().context("`--only` names no part")?;
-                parts.extend(names.split(',').map(str::to_owned));
-            }
-            other => bail!("unexpected argument `{other}`"),
-        }
-    }
-    if let Some(unknown) = parts.iter().find(|it| !PARTS.contains(&it.as_str())) {
-        bail!("no part `{unknown}`\nhint: the parts are {}", PARTS.join(", "));
-    }
-    if parts.is_empty() {
-        parts = PARTS.iter().map(|it| (*it).to_owned()).collect();
-    }
-    Ok((parts, is_quick))
-}
 
 impl Stage {
     fn server(&self, command: &str) -> Server {
