@@ -516,8 +516,8 @@ pub const SERVED_OUTBOX: usize = 256;
 
 // Java.
 
-/// Parts of a value that are shown beside its name.
-pub const JAVA_GLANCE: usize = 8;
+/// Parts of a value that are shown beside its name, and parts of those.
+pub const JAVA_GLANCE: &[usize] = &[8, 4];
 /// Bytes of a text or a message.
 pub const JAVA_TEXT: usize = 10_000;
 /// How long a compiler may take for one source file: a cold `javac` on a loaded machine.

@@ -45,6 +45,26 @@ fn values_are_readable_and_nothing_of_the_program_runs_for_it() {
 }
 
 #[test]
+fn views_of_maps_and_the_elements_of_lists_are_shown_with_what_is_in_them() {
+    let mut debug = at("values");
+    let mut is = |expression: &str, expected: &str| {
+        let found = debug.eval(expression);
+        assert!(found.contains(expected), "{expression}: {found}");
+    };
+    is("map.keySet()", "[\"a\", \"b\"]");
+    is("map.values()", "[1, 2]");
+    is("map.entrySet()", "{\"a\"=1, \"b\"=2}");
+    is("new java.util.HashMap(map).keySet()", "[\"a\", \"b\"]");
+    is("tree.keySet()", "[1, 2]");
+    is("tree.firstEntry()", "{1=\"one\"}");
+    is("java.util.Optional.of(boxed)", "[42]");
+    is("java.util.List.of(loud, loud)", "[Values.Loud{number=7, color=GREEN}, Values.Loud{");
+    is("java.util.List.of(list, map)", "[[1, 2, 3], {\"a\"=1, \"b\"=2}]");
+    let output = debug.ok("debug_output", json!({})).text;
+    assert!(!output.contains("toString ran"), "{output}");
+}
+
+#[test]
 fn expressions_are_evaluated_in_the_program() {
     let mut debug = at("values");
     let mut is = |expression: &str, expected: &str| {

@@ -33,14 +33,33 @@ pub(super) async fn holds(vm: &Vm, id: ObjectId, class: &Class, max: usize) -> F
         "ImmutableCollections$List12" | "ImmutableCollections$Set12" => look.one_or_two().await,
         "ImmutableCollections$SetN" => look.sparse().await,
         "ImmutableCollections$MapN" => look.pairs().await,
-        "ImmutableCollections$Map1" => look.one_entry().await,
+        "ImmutableCollections$Map1" => look.entry("k0", "v0").await,
         "LinkedList" => look.linked_list().await,
         "ArrayDeque" => look.deque().await,
         "HashMap" | "concurrent.ConcurrentHashMap" | "Hashtable" => look.table(own).await,
         "LinkedHashMap" => look.linked_map().await,
         "TreeMap" => look.tree().await,
         "HashSet" | "LinkedHashSet" => look.keys_of("map").await,
-        "TreeSet" => look.keys_of("m").await,
+        "TreeSet" | "TreeMap$KeySet" | "Collections$SetFromMap" => look.keys_of("m").await,
+        "HashMap$KeySet" | "LinkedHashMap$LinkedKeySet" => look.keys_of("this$0").await,
+        "HashMap$Values" | "LinkedHashMap$LinkedValues" | "TreeMap$Values" => {
+            look.values_of("this$0").await
+        }
+        "HashMap$EntrySet" | "LinkedHashMap$LinkedEntrySet" | "TreeMap$EntrySet" => {
+            look.inner("this$0").await
+        }
+        "concurrent.ConcurrentHashMap$KeySetView" => look.keys_of("map").await,
+        "concurrent.ConcurrentHashMap$ValuesView" => look.values_of("map").await,
+        "concurrent.ConcurrentHashMap$EntrySetView" => look.inner("map").await,
+        "Optional" => look.optional().await,
+        "HashMap$Node"
+        | "HashMap$TreeNode"
+        | "LinkedHashMap$Entry"
+        | "TreeMap$Entry"
+        | "KeyValueHolder"
+        | "AbstractMap$SimpleEntry"
+        | "AbstractMap$SimpleImmutableEntry" => look.entry("key", "value").await,
+        "concurrent.ConcurrentHashMap$Node" => look.entry("key", "val").await,
         _ if own.starts_with("Collections$Unmodifiable")
             || own.starts_with("Collections$Synchronized") =>
         {
@@ -145,10 +164,16 @@ impl Look<'_> {
         Holds::Entries { total, entries }
     }
 
-    async fn one_entry(&self) -> Found {
+    async fn entry(&self, key: &str, value: &str) -> Found {
         let (key, value) =
-            (self.vm.field(self.id, "k0").await?, self.vm.field(self.id, "v0").await?);
+            (self.vm.field(self.id, key).await?, self.vm.field(self.id, value).await?);
         Ok(Some(self.entries(key.zip(value).into_iter().collect())))
+    }
+
+    async fn optional(&self) -> Found {
+        let held = self.vm.field(self.id, "value").await?;
+        let items: Vec<Value> = held.into_iter().filter(|it| reference(*it).is_some()).collect();
+        Ok(Some(Holds::Items { total: items.len(), items }))
     }
 
     async fn linked_list(&self) -> Found {
@@ -234,6 +259,16 @@ impl Look<'_> {
             Some(Holds::Entries { total, entries }) => Some(Holds::Items {
                 total,
                 items: entries.into_iter().map(|(key, _)| key).collect(),
+            }),
+            other => other,
+        })
+    }
+
+    async fn values_of(&self, field: &str) -> Found {
+        Ok(match self.inner(field).await? {
+            Some(Holds::Entries { total, entries }) => Some(Holds::Items {
+                total,
+                items: entries.into_iter().map(|(_, value)| value).collect(),
             }),
             other => other,
         })

@@ -50,6 +50,9 @@ pub(super) fn char_text(unit: u16) -> String {
     format!("'{}'", shown.unwrap_or_else(|| format!("\\u{unit:04x}")).replace("\\\"", "\""))
 }
 
+/// How the names of classes begin that come with the runtime.
+const RUNTIME: &[&str] = &["java.", "javax.", "jdk.", "sun."];
+
 /// A value that is no object.
 fn primitive(value: Value) -> Option<Shown> {
     Some(match value {
@@ -130,51 +133,65 @@ impl Vm {
             let name = self.text_field(id, "name").await?.unwrap_or_default();
             return Ok(Shown { text: name, kind, parts: Some(id), indexed: None });
         }
-        if depth > 0 {
-            // One level is a glance; what is deeper has a name, and parts to be asked for.
-            return Ok(Shown { text: kind.clone(), kind, parts: Some(id), indexed: None });
-        }
-        match holds(self, id, class, limits::JAVA_GLANCE).await? {
+        let shown = |text, indexed| Shown { text, kind: kind.clone(), parts: Some(id), indexed };
+        // What is deeper has a name, and parts to be asked for.
+        let Some(count) = limits::JAVA_GLANCE.get(depth).copied() else {
+            return Ok(shown(kind.clone(), None));
+        };
+        Ok(match holds(self, id, class, count).await? {
             Some(Holds::Items { total, items }) => {
-                let text = self.items(&items, total).await?;
-                Ok(Shown { text, kind, parts: Some(id), indexed: Some(total) })
+                shown(self.items(&items, total, depth + 1).await?, Some(total))
             }
             Some(Holds::Entries { total, entries }) => {
-                let text = self.entries(&entries, total).await?;
-                Ok(Shown { text, kind, parts: Some(id), indexed: None })
+                shown(self.entries(&entries, total, depth + 1).await?, None)
             }
-            None => {
-                let text = self.glance(id).await?;
-                Ok(Shown { text, kind, parts: Some(id), indexed: None })
+            None if depth == 0 => shown(self.glance(id, depth).await?, None),
+            // What the runtime's own objects are made of tells nobody anything.
+            None if RUNTIME.iter().any(|it| class.name.starts_with(it)) => {
+                shown(kind.clone(), None)
             }
-        }
+            None => shown(format!("{kind}{}", self.glance(id, depth).await?), None),
+        })
     }
 
-    async fn items(&self, items: &[Value], total: usize) -> Result<String, JdwpError> {
+    async fn items(
+        &self,
+        items: &[Value],
+        total: usize,
+        depth: usize,
+    ) -> Result<String, JdwpError> {
         let mut texts = Vec::new();
         for item in items {
-            texts.push(self.show_at(*item, 1).await?.text);
+            texts.push(self.show_at(*item, depth).await?.text);
         }
         Ok(format!("[{}]", joined(texts, total)))
     }
 
-    async fn entries(&self, entries: &[(Value, Value)], total: usize) -> Result<String, JdwpError> {
+    async fn entries(
+        &self,
+        entries: &[(Value, Value)],
+        total: usize,
+        depth: usize,
+    ) -> Result<String, JdwpError> {
         let mut texts = Vec::new();
         for (key, value) in entries {
-            let (key, value) = (self.show_at(*key, 1).await?, self.show_at(*value, 1).await?);
+            let key = self.show_at(*key, depth).await?;
+            let value = self.show_at(*value, depth).await?;
             texts.push(format!("{}={}", key.text, value.text));
         }
         Ok(format!("{{{}}}", joined(texts, total)))
     }
 
     /// The first fields of an object.
-    async fn glance(&self, id: ObjectId) -> Result<String, JdwpError> {
+    async fn glance(&self, id: ObjectId, depth: usize) -> Result<String, JdwpError> {
+        let count = limits::JAVA_GLANCE.get(depth).copied().unwrap_or(0);
         let fields = self.fields(id).await?;
         let own: Vec<_> = fields.into_iter().filter(|(it, _)| it.flags & SYNTHETIC == 0).collect();
         let total = own.len();
         let mut texts = Vec::new();
-        for (field, value) in own.into_iter().take(limits::JAVA_GLANCE) {
-            texts.push(format!("{}={}", field.name, self.show_at(value, 1).await?.text));
+        for (field, value) in own.into_iter().take(count) {
+            let text = self.show_at(value, depth + 1).await?.text;
+            texts.push(format!("{}={text}", field.name));
         }
         Ok(format!("{{{}}}", joined(texts, total)))
     }
@@ -205,7 +222,7 @@ impl Vm {
             Some(Holds::Entries { entries, .. }) => {
                 let mut parts = Vec::new();
                 for (key, value) in entries {
-                    let name = self.show_at(key, 1).await?.text;
+                    let name = self.show_at(key, limits::JAVA_GLANCE.len() - 1).await?.text;
                     parts.push(Part { way: Some(format!("[{name}]")), name, value });
                 }
                 return Ok(parts);
