@@ -31,6 +31,7 @@ pub use hold::{HeldAt, Hold};
 pub use inbox::{Inbox, Incoming};
 pub use inserted::{Inserted, InsertedPiece};
 pub use limits::Limits;
+pub use message::parse as parse_payload;
 pub use position::Position;
 pub use requester::Requester;
 pub use scripts::{Script, ScriptOrigin, Scripts, UserFile, file_url, path_of_url};

@@ -97,7 +97,7 @@ pub(crate) fn decode(text: &str) -> Result<Message<'_>, Error> {
 
 /// A payload as a type. Strings with half a surrogate pair, which JavaScript has and Rust has not,
 /// get U+FFFD in its place.
-pub(crate) fn parse<T: DeserializeOwned>(what: &str, payload: &str) -> Result<T, Error> {
+pub fn parse<T: DeserializeOwned>(what: &str, payload: &str) -> Result<T, Error> {
     let error = match serde_json::from_str(payload) {
         Ok(value) => return Ok(value),
         Err(error) => error,

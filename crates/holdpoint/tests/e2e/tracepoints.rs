@@ -113,6 +113,26 @@ fn each_pass_is_reported_with_its_values_and_nothing_stops() {
     }
 }
 
+/// Half of a character, which both languages can have and no text of ours can.
+#[test]
+fn a_value_that_is_no_text_takes_no_hit_away() {
+    let (_folder, python) = program(
+        "for word in ['a', '\\ud800', 'b' * 127 + '\\U0001f600' * 200, 'c']:\n    print(len(word))  # BP: loop\n",
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let node = folder.path().canonicalize().unwrap().join("words.js");
+    let source = "for (const word of ['a', '\\ud800', 'b'.repeat(127) + '\\u{1f600}'.repeat(200), 'c']) {\n  console.log(word.length); // BP: loop\n}\n";
+    std::fs::write(&node, source).unwrap();
+    for file in [python, node] {
+        let mut debug = start();
+        trace(&mut debug, &file, "loop", json!({ "log_message": "{word}" }));
+        run(&mut debug, &file, json!({})).ended(json!({ "code": 0 }));
+        let told = messages(&mut debug, 1);
+        assert_eq!(told.len(), 4, "{told:?}");
+        assert!(told[0] == "a" && told[3] == "c", "{told:?}");
+    }
+}
+
 #[test]
 fn what_throws_says_so_in_its_place_and_the_rest_stands() {
     for language in languages() {

@@ -165,7 +165,13 @@ impl Cdp {
 
 /// What the program told through the binding, or left for us to take.
 pub(super) fn read(cdp: &Cdp, payload: &str) -> Vec<Passed> {
-    let hits: Vec<Value> = serde_json::from_str(payload).unwrap_or_default();
+    let hits: Vec<Value> = match holdpoint_cdp::parse_payload("hits", payload) {
+        Ok(hits) => hits,
+        Err(error) => {
+            tracing::warn!(%error, "hits of tracepoints cannot be read");
+            Vec::new()
+        }
+    };
     let (places, astray) = {
         let points = cdp.points();
         (points.places(), points.astray.clone())

@@ -22,7 +22,9 @@
   const isMain = typeof globalThis.process?.on === 'function';
 
   const points = new Map();
-  let buffer = [];
+  // Always the same array: a flush of the server's may come between the moment a call in the program's text takes it up
+  // and the moment the hit is in it.
+  const buffer = [];
   let flushed = -Infinity;
   let isComing = false;
   // Batches that went out, and those that were taken at the other end.
@@ -37,8 +39,7 @@
 
   const drain = () => {
     settle();
-    const hits = buffer;
-    buffer = [];
+    const hits = buffer.splice(0);
     sent++;
     send(stringify(hits));
   };
@@ -46,9 +47,7 @@
   const take = () => {
     if (buffer.length === 0) return '';
     settle();
-    const hits = stringify(buffer);
-    buffer = [];
-    return hits;
+    return stringify(buffer.splice(0));
   };
 
   const cut = it => (it.length > VALUE ? `${it.slice(0, VALUE / 2)}…${it.slice(1 - VALUE / 2)}` : it);
