@@ -6,6 +6,10 @@ use std::time::Duration;
 pub const EVALUATION_TEXT: usize = 1_000;
 /// How often a page is brought up to date at the most: faster than this nobody reads.
 pub const PAGE_EVERY: Duration = Duration::from_millis(100);
+/// What takes long to make rests this many times as long, so that a page takes a small part of a core.
+pub const PAGE_SHARE: u32 = 12;
+/// And it is brought up to date so often all the same.
+pub const PAGE_SELDOM: Duration = Duration::from_millis(200);
 /// How long a press waits for what came of it; what takes longer is shown when it comes.
 pub const PAGE_ASKED: Duration = Duration::from_millis(250);
 /// The same for a program that is started.

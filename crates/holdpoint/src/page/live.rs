@@ -4,7 +4,7 @@
 //! times a second, and the parts that became different are sent; so nothing is lost when a connection breaks, and
 //! nothing comes twice. A view that took another form is sent as a whole.
 
-use std::{collections::HashMap, convert::Infallible};
+use std::{collections::HashMap, convert::Infallible, time::Duration};
 
 use axum::{
     extract::{Query, State},
@@ -45,7 +45,17 @@ pub(super) async fn stream(State(app): State<App>, Query(asked): Query<LiveQuery
     let head = app.engine.log.watch();
     let recordings = app.engine.recordings.changes();
     let rows = HashMap::new();
-    let page = OpenPage { app, at, has, rows, head, recordings, told: None, settles: false };
+    let page = OpenPage {
+        app,
+        at,
+        has,
+        rows,
+        head,
+        recordings,
+        told: None,
+        rest: limits::PAGE_EVERY,
+        settles: false,
+    };
     let keep_alive = KeepAlive::new().interval(limits::KEEP_ALIVE_EVERY).text("keep-alive");
     Sse::new(events(page)).keep_alive(keep_alive).into_response()
 }
@@ -63,6 +73,8 @@ struct OpenPage {
     recordings: watch::Receiver<u64>,
     /// When it was last looked at.
     told: Option<Instant>,
+    /// From then on, until it is looked at again.
+    rest: Duration,
     /// What was told may not have been all of it: who appends to the log shows it elsewhere in the next moment.
     settles: bool,
 }
@@ -83,6 +95,7 @@ impl OpenPage {
             if !self.wait().await {
                 return None;
             }
+            let begun = Instant::now();
             let seq = *self.head.borrow_and_update();
             self.recordings.mark_unchanged();
             let mut sheet = router::sheet(&self.app, &self.at).await;
@@ -90,6 +103,8 @@ impl OpenPage {
             self.told = Some(Instant::now());
             let changed = self.changed(&sheet);
             self.settles = !changed.is_empty() || sheet.parts.is_late();
+            let rest = begun.elapsed() * limits::PAGE_SHARE;
+            self.rest = rest.clamp(limits::PAGE_EVERY, limits::PAGE_SELDOM);
             if is_first || !changed.is_empty() {
                 return Some(json!({ "seq": seq, "title": sheet.title, "parts": changed }));
             }
@@ -115,7 +130,7 @@ impl OpenPage {
                     Err(_) => self.app.activity.touch(),
                 }
             }
-            tokio::time::sleep_until(told + limits::PAGE_EVERY).await;
+            tokio::time::sleep_until(told + self.rest).await;
         };
         shutdown.run_until_cancelled(news).await.is_some()
     }
