@@ -393,6 +393,9 @@ impl Dap {
         {
             return self.evaluate(Some(frame), &statement, limits::VALUES).await;
         }
+        if let Some(statement) = self.through(container, name, value).await? {
+            return self.evaluate(Some(frame), &statement, limits::VALUES).await;
+        }
         let staged = match self.known.inside() {
             Some(inside) => Some(inside.staged(self, frame, value).await?),
             None => None,
@@ -409,6 +412,22 @@ impl Dap {
             }
             set => set,
         }
+    }
+
+    /// How what a variable refers to is given a value, where the variable is a reference.
+    async fn through(
+        &self,
+        container: &Handle,
+        name: &str,
+        value: &str,
+    ) -> Result<Option<String>, Failure> {
+        let dialect = &*self.known.dialect;
+        if !dialect.has_references() {
+            return Ok(None);
+        }
+        let all = self.children(container, Slice { start: 0, count: usize::MAX }).await?;
+        let found = all.iter().find(|it| it.name == name);
+        Ok(found.and_then(|it| dialect.writes_through(it, value)))
     }
 
     async fn set_to(&self, container: &Handle, name: &str, value: &str) -> Result<Value, Failure> {

@@ -73,6 +73,7 @@ mod java_run;
 mod mono_run;
 mod mono_trace;
 mod native_real;
+mod native_references;
 mod native_run;
 mod node_bad_input;
 mod node_children;

@@ -313,8 +313,8 @@ fn main() {
         "letter: char = 'x'",
     ]);
     // Behind references the same, and not nothing.
-    assert!(value(&mut debug, "lent").ends_with(r#" ["pen", "book"]"#));
-    assert!(value(&mut debug, "lent_map").ends_with(r#" {"one": 1}"#));
+    assert!(value(&mut debug, "lent").ends_with(r#"["pen", "book"]"#));
+    assert!(value(&mut debug, "lent_map").ends_with(r#"{"one": 1}"#));
     debug.ok("debug_variables", json!({ "path": "kinds" })).has(&[
         "Empty",
         "One(4)",

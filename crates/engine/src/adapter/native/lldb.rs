@@ -55,10 +55,18 @@ pub(super) fn settings(
     all.push("settings set target.process.stop-on-exec false".to_owned());
     if kind == NativeLanguage::Rust {
         all.push("type format add --format unsigned \"unsigned char\"".to_owned());
+        // Of what it does not know it makes Objective-C, where `id` and `in` are no names of variables.
+        all.push("settings set target.language c++14".to_owned());
         all.push("type format add --format decimal char \"signed char\"".to_owned());
     }
     if let Some(values) = values {
         all.push(format!("command script import {}", quoted(&values.display().to_string())));
+        // Its references are pointers there, and one to a number is that number.
+        if kind == NativeLanguage::Rust {
+            let ours =
+                "-F holdpoint_values.referred --recognizer-function holdpoint_values.is_pointer";
+            all.push(format!("type summary add -w holdpoint -e {ours}"));
+        }
     }
     all
 }

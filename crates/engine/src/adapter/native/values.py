@@ -468,6 +468,31 @@ def tuple_summary(value, _):
     return "(" + ", ".join(preview(inner.GetChildAtIndex(it), 1) for it in range(count)) + ")"
 
 
+# ---- references to what has no parts: lldb shows their address alone
+
+def is_plain(kind):
+    kind = kind.GetCanonicalType()
+    return kind.IsPointerType() or kind.GetBasicType() not in (lldb.eBasicTypeInvalid, lldb.eBasicTypeVoid)
+
+
+def is_reference(kind, _):
+    return kind.IsReferenceType() and is_plain(kind.GetDereferencedType())
+
+
+def is_pointer(kind, _):
+    return kind.IsPointerType() and is_plain(kind.GetPointeeType())
+
+
+def referred(value, _):
+    if value.GetValueAsUnsigned(0) == 0:
+        return "<refers to nothing yet>"
+    for _step in range(4):
+        value = value.Dereference()
+        if not value.GetType().IsPointerType():
+            break
+    return preview(value, 1) if value.GetError().Success() else "<cannot be read>"
+
+
 # ---- all of them
 
 def preview(value, depth=0):
@@ -545,6 +570,34 @@ CPP = [
 ]
 
 
+# ---- breakpoints
+
+def tidy(debugger):
+    """Leaves one place of a line in each function: lldb has one for each scope that the line is in, so that a macro is
+    passed three times. In optimised code they may be copies, each of which runs alone."""
+    target = debugger.GetSelectedTarget()
+    for index in range(target.GetNumBreakpoints()):
+        point = target.GetBreakpointAtIndex(index)
+        first = {}
+        for number in range(min(point.GetNumLocations(), ITEMS)):
+            one = point.GetLocationAtIndex(number)
+            address = one.GetAddress()
+            function = address.GetFunction()
+            if not one.IsEnabled() or not function.IsValid() or function.GetIsOptimized():
+                continue
+            inlined = address.GetBlock().GetContainingInlinedBlock()
+            inlined = inlined.GetRangeStartAddress(0).GetFileAddress() if inlined.IsValid() else 0
+            key = (function.GetStartAddress().GetFileAddress(), inlined)
+            other = first.get(key)
+            if other is None:
+                first[key] = one
+            elif other.GetAddress().GetFileAddress() <= address.GetFileAddress():
+                one.SetEnabled(False)
+            else:
+                other.SetEnabled(False)
+                first[key] = one
+
+
 def __lldb_init_module(debugger, _):
     def run(command):
         debugger.HandleCommand(command)
@@ -556,4 +609,5 @@ def __lldb_init_module(debugger, _):
         run('type summary add -w holdpoint -e -F %s%s -x "%s"' % (own, summary, pattern))
     run("type synthetic add -w holdpoint -l %sEnum --recognizer-function %sis_enum" % (own, own))
     run("type summary add -w holdpoint -e -F %senum_summary --recognizer-function %sis_enum" % (own, own))
+    run("type summary add -w holdpoint -e -F %sreferred --recognizer-function %sis_reference" % (own, own))
     run("type category enable holdpoint")

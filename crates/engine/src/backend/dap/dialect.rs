@@ -28,7 +28,7 @@ use super::{Dap, DebuggerState, translate};
 use crate::{
     backend::{
         Bound, Exceptions, FrameId, Loaded, ScopeKind, Signal, StopReason, Stopped, TraceWay,
-        UntilAsked, UntilEnd, UntilSeen, Value, Wanted, WantedFunction,
+        UntilAsked, UntilEnd, UntilSeen, Value, Variable, Wanted, WantedFunction,
     },
     breakpoints::hits::HitTest,
     failure::Failure,
@@ -129,14 +129,8 @@ pub trait Dialect: Send + Sync {
         false
     }
 
-    /// Whether a step that a breakpoint interrupts is carried out later, when the program goes on.
-    fn keeps_steps(&self) -> bool {
-        false
-    }
-
-    /// Whether such a step then ends where it was to end. Who only keeps it is led there step by step.
-    fn carries_steps(&self) -> bool {
-        false
+    fn interrupted_steps(&self) -> InterruptedSteps {
+        InterruptedSteps::Forgotten
     }
 
     /// Whether steps are to end in the user's own code, and the debugger does not see to that itself.
@@ -193,6 +187,16 @@ pub trait Dialect: Send + Sync {
         true
     }
 
+    /// Whether it stops without a word where it cannot tell whether a condition holds.
+    fn doubts_conditions(&self) -> bool {
+        false
+    }
+
+    /// The debugger's own command after breakpoints were set, where it would stop several times at one pass of a line.
+    fn tidies(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether the parts of a list are shown only to who asks for some of them by number.
     fn pages_lists(&self) -> bool {
         false
@@ -217,6 +221,17 @@ pub trait Dialect: Send + Sync {
     /// The statement that gives a variable of a frame another value, where the debugger has no request for it.
     fn assignment(&self, _name: &str, _value: &str) -> Option<String> {
         None
+    }
+
+    /// The statement that gives another value to what a variable refers to, where the debugger's request would
+    /// make it refer to something else.
+    fn writes_through(&self, _variable: &Variable, _value: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether [`Dialect::writes_through`] ever has one.
+    fn has_references(&self) -> bool {
+        false
     }
 
     /// Whether its stops say which breakpoints were hit. Where they do not, the place tells.
@@ -266,6 +281,16 @@ pub trait Dialect: Send + Sync {
     fn inside(&self) -> Option<&dyn Inside> {
         None
     }
+}
+
+/// What becomes of a step that a breakpoint interrupts, when the program goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterruptedSteps {
+    Forgotten,
+    /// It ends somewhere later: who wants it carried out is led there step by step.
+    Kept,
+    /// It ends where it was to end.
+    CarriedOut,
 }
 
 /// How a debugger calls what we ask of exceptions. Of several names the first that is announced counts.

@@ -6,7 +6,10 @@
 use std::{collections::BTreeMap, path::Path};
 
 use futures::future::BoxFuture;
-use holdpoint_dap::{request::SetBreakpoints, types as t};
+use holdpoint_dap::{
+    request::{Evaluate, SetBreakpoints},
+    types as t,
+};
 
 use super::{
     Dap,
@@ -106,9 +109,23 @@ impl Dap {
                 None => {
                     let mut placed = self.took(file, wanted, groups, &answers, setter);
                     placed.bound.extend(nowhere);
+                    self.tidy().await;
                     return Ok(placed);
                 }
             }
+        }
+    }
+
+    /// Has the debugger stop once where it would several times for one pass.
+    async fn tidy(&self) {
+        let Some(command) = self.known.dialect.tidies() else { return };
+        let arguments = t::EvaluateArguments {
+            expression: command.to_owned(),
+            context: Some(t::EvaluateContext::Repl),
+            ..Default::default()
+        };
+        if let Err(failure) = self.ask::<Evaluate>(arguments).await {
+            tracing::debug!(%failure, "a line may be passed several times at once");
         }
     }
 

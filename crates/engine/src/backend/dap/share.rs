@@ -150,12 +150,15 @@ pub(super) struct Share {
 pub(super) struct Left {
     pub(super) condition: Option<String>,
     pub(super) hit_condition: Option<HitTest>,
+    /// The debugger has the condition, too, and stops where it cannot tell whether that holds.
+    pub(super) is_doubted: bool,
 }
 
 impl Left {
     /// Of a breakpoint that shares its line: the debugger could not tell which of them it stopped for.
     pub(super) fn all(looks: Looks<'_>) -> Left {
-        Left { condition: looks.condition.map(str::to_owned), hit_condition: looks.hit_condition }
+        let condition = looks.condition.map(str::to_owned);
+        Left { condition, hit_condition: looks.hit_condition, is_doubted: false }
     }
 
     fn is_empty(&self) -> bool {
@@ -170,7 +173,9 @@ pub(super) fn share(known: &DebuggerState, looks: Looks<'_>) -> Share {
     let condition = looks.condition.map(str::to_owned);
     let can_look =
         known.dialect.takes_conditions() && allowed(&capabilities, Feature::Condition).is_ok();
-    let (sent, left) = if can_look { (condition, None) } else { (None, condition) };
+    let is_doubted = can_look && known.dialect.doubts_conditions();
+    let left = condition.clone().filter(|_| !can_look || is_doubted);
+    let sent = condition.filter(|_| can_look);
     let counts_alone = looks.condition.is_none() && !looks.is_trace;
     let can_count = counts_alone && allowed(&capabilities, Feature::HitCondition).is_ok();
     let written =
@@ -179,7 +184,7 @@ pub(super) fn share(known: &DebuggerState, looks: Looks<'_>) -> Share {
     Share {
         condition: sent,
         hit_condition: written,
-        left: Left { condition: left, hit_condition: counted },
+        left: Left { condition: left, hit_condition: counted, is_doubted },
     }
 }
 
@@ -201,6 +206,13 @@ impl Lefts {
 
     pub(super) fn has(&self, id: BreakpointId) -> bool {
         self.0.contains_key(&id)
+    }
+
+    /// Whether nobody else looks at something of it.
+    pub(super) fn are_alone_with(&self, id: BreakpointId) -> bool {
+        self.0.get(&id).is_some_and(|(left, _)| {
+            left.hit_condition.is_some() || left.condition.is_some() && !left.is_doubted
+        })
     }
 
     pub(super) fn condition(&self, id: BreakpointId) -> Option<String> {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 use holdpoint_dap::{request::Continue, types as t};
 
-use super::Dap;
+use super::{Dap, dialect::InterruptedSteps};
 use crate::{
     backend::{Frame, Slice, Stack, Step, StopReason, Stopped},
     failure::Failure,
@@ -125,7 +125,7 @@ impl Dap {
         let met = self.known.steps().under_way.get(&stopped.thread).map(|it| it.met);
         let may = match met {
             Some(met) => met > 0 || dialect.stays_in_users_code() || dialect.finishes_inside(),
-            None => dialect.keeps_steps(),
+            None => dialect.interrupted_steps() != InterruptedSteps::Forgotten,
         };
         stopped.reason == StopReason::Step && may
     }
@@ -161,7 +161,7 @@ impl Dap {
         let Some(way) = way else { return Ok(false) };
         let stack = self.stack(thread, Slice { start: 0, count: limits::STEP_FRAMES }).await?;
         let Some(step) = way.led(&stack) else { return Ok(false) };
-        if self.known.dialect.carries_steps() {
+        if self.known.dialect.interrupted_steps() == InterruptedSteps::CarriedOut {
             let arguments = t::ContinueArguments { thread_id: thread, ..Default::default() };
             self.go::<Continue>(arguments).await?;
             return Ok(true);

@@ -163,7 +163,7 @@ impl Dap {
 
     /// Whether its condition or its hits are left to us.
     pub fn emulates(&self, id: BreakpointId) -> bool {
-        self.known.lefts().has(id)
+        self.known.lefts().are_alone_with(id)
     }
 
     /// Of these expressions, the first that is none, and why.
@@ -380,10 +380,13 @@ impl Dap {
     }
 }
 
-/// `KeyError: 'a'` is a `KeyError`.
+/// `KeyError: 'a'` is a `KeyError`; what is said in a sentence is that sentence.
 fn error_type(message: &str) -> String {
-    let word = message.split([':', ' ']).next().unwrap_or_default();
-    if word.is_empty() { "Error".to_owned() } else { budget::cut(word, limits::NAME_BYTES) }
+    let said = match message.split_once(':') {
+        Some((word, _)) if !word.contains(' ') => word,
+        _ => message.lines().next().unwrap_or_default(),
+    };
+    if said.is_empty() { "Error".to_owned() } else { budget::cut(said, limits::NAME_BYTES) }
 }
 
 fn moment(micros: i64) -> Timestamp {

@@ -7,7 +7,7 @@ use std::{
 
 use holdpoint_dap::types as t;
 
-use super::{Dialect, Filters, Table};
+use super::{Dialect, Filters, InterruptedSteps, Table};
 use crate::{
     backend::{ScopeKind, Stopped, Value},
     breakpoints::hits::HitTest,
@@ -72,12 +72,8 @@ impl Dialect for Launched {
         self.table.finishes_inside()
     }
 
-    fn keeps_steps(&self) -> bool {
-        self.table.keeps_steps()
-    }
-
-    fn carries_steps(&self) -> bool {
-        self.table.carries_steps()
+    fn interrupted_steps(&self) -> InterruptedSteps {
+        self.table.interrupted_steps()
     }
 
     fn told(&self, stopped: Stopped) -> Stopped {

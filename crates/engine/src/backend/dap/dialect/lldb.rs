@@ -12,9 +12,9 @@ use futures::future::BoxFuture;
 use holdpoint_dap::types as t;
 
 pub use self::heard::Heard;
-use super::{Dialect, Filters, Table};
+use super::{Dialect, Filters, InterruptedSteps, Table};
 use crate::{
-    backend::{Frame, ScopeKind, Slice, Step, StopReason, Stopped, Value, dap::Dap},
+    backend::{Frame, ScopeKind, Slice, Step, StopReason, Stopped, Value, Variable, dap::Dap},
     breakpoints::hits::HitTest,
     budget,
     failure::{Code, Failure},
@@ -137,10 +137,19 @@ impl Lldb {
         }
     }
 
+    /// Whether what has this type, in lldb's words, stands for something else.
+    fn is_reference(&self, kind: &str) -> bool {
+        kind.ends_with('&') || self.is_rust && kind.ends_with('*')
+    }
+
     /// `alloc::vec::Vec<i32, alloc::alloc::Global>` is a `Vec<i32>`.
     fn kind(&self, kind: &str) -> String {
         if !self.is_rust {
             return kind.to_owned();
+        }
+        // A reference has no name of its own there.
+        if let Some(of) = kind.strip_suffix('*') {
+            return format!("&{}", self.kind(of.trim_end()));
         }
         let number = NUMBERS.iter().find(|(it, _)| *it == kind).map(|(_, ours)| (*ours).to_owned());
         number.unwrap_or_else(|| {
@@ -170,12 +179,8 @@ impl Dialect for Lldb {
         self.table.function(name)
     }
 
-    fn keeps_steps(&self) -> bool {
-        self.table.keeps_steps()
-    }
-
-    fn carries_steps(&self) -> bool {
-        self.table.carries_steps()
+    fn interrupted_steps(&self) -> InterruptedSteps {
+        self.table.interrupted_steps()
     }
 
     /// Whoever pauses a program stops it by this signal; so does whoever attaches.
@@ -236,10 +241,18 @@ impl Dialect for Lldb {
             value.text = "<optimized away: the compiler kept no value here>".to_owned();
         }
         if self.is_rust
-            && value.kind.as_deref() == Some("char32_t")
+            && value.kind.as_deref().is_some_and(|it| it.trim_end_matches([' ', '*']) == "char32_t")
             && let Some((_, letter)) = value.text.rsplit_once("U'")
         {
             value.text = format!("'{letter}");
+        }
+        if value.kind.as_deref().is_some_and(|it| self.is_reference(it))
+            && let Some(referred) = behind_address(&value.text)
+        {
+            value.text = referred.to_owned();
+            if !value.text.contains(['{', '[', '(']) {
+                value.children = None;
+            }
         }
         value.kind = value.kind.as_deref().map(|it| self.kind(it));
         // A text is shown whole: its letters one by one, or what it is made of, tell nobody more.
@@ -247,6 +260,32 @@ impl Dialect for Lldb {
             value.children = None;
         }
         value
+    }
+
+    /// One line of Rust with a macro in it has several places, one for each scope.
+    fn tidies(&self) -> Option<&'static str> {
+        Some("`script holdpoint_values.tidy(lldb.debugger)")
+    }
+
+    fn doubts_conditions(&self) -> bool {
+        true
+    }
+
+    fn has_references(&self) -> bool {
+        true
+    }
+
+    /// Its request gives a reference another address, and the program crashes.
+    fn writes_through(&self, variable: &Variable, value: &str) -> Option<String> {
+        let kind = variable.value.kind.as_deref()?;
+        let name = variable.expression.as_deref().unwrap_or(&variable.name);
+        if self.is_rust {
+            let is_address = value.trim_start().starts_with('&');
+            let is_whole =
+                kind.starts_with('&') && !kind.starts_with("&str") && !kind.starts_with("&[");
+            return (is_whole && !is_address).then(|| format!("*({name}) = ({value})"));
+        }
+        kind.ends_with('&').then(|| format!("{name} = ({value})"))
     }
 
     fn looks_into(&self, stopped: &Stopped) -> bool {
@@ -300,6 +339,13 @@ fn is_text(kind: &str) -> bool {
         || kind == "&str"
 }
 
+/// What is shown behind an address: `0x00007fffffffe438 {x:1, y:2}`.
+fn behind_address(text: &str) -> Option<&str> {
+    let (address, rest) = text.split_once(' ')?;
+    let digits = address.strip_prefix("0x")?;
+    digits.bytes().all(|it| it.is_ascii_hexdigit()).then_some(rest)
+}
+
 /// `signal SIGSEGV: address not mapped to object (fault address: 0x8)`.
 fn signal_of(stopped: &t::StoppedEvent) -> Option<&str> {
     let said = stopped.description.as_deref().or(stopped.text.as_deref())?;
@@ -324,6 +370,29 @@ mod tests {
             "the call was broken off (reason: signal SIGSTOP); the program stands as it stood";
         assert_eq!(lldb().problem(endless), said);
         assert!(lldb().check_text(" `platform shell ls").is_err());
+    }
+
+    #[test]
+    fn a_reference_is_what_it_refers_to() {
+        let shown = |is_rust, kind: &str, text: &str| {
+            let lldb = Lldb::new(Heard::default(), true, is_rust);
+            let value = Value {
+                text: text.to_owned(),
+                kind: Some(kind.to_owned()),
+                children: Some(crate::backend::Handle::number(1)),
+                indexed: None,
+                named: None,
+            };
+            let shown = lldb.shown(value);
+            (shown.text, shown.kind.unwrap_or_default(), shown.children.is_some())
+        };
+        let is = |text: &str, kind: &str, parts| (text.to_owned(), kind.to_owned(), parts);
+        assert_eq!(shown(false, "int &", "0x00007ffe 5"), is("5", "int &", false));
+        assert_eq!(shown(false, "P &", "0x00007ffe {x:1}"), is("{x:1}", "P &", true));
+        assert_eq!(shown(false, "P *", "0x00007ffe {x:1}"), is("0x00007ffe {x:1}", "P *", true));
+        assert_eq!(shown(false, "int *", "0x00007ffe"), is("0x00007ffe", "int *", true));
+        assert_eq!(shown(true, "int *", "0x00007ffe 5"), is("5", "&i32", false));
+        assert_eq!(shown(true, "double **", "0x00007ffe 2.5"), is("2.5", "&&f64", false));
     }
 
     #[test]

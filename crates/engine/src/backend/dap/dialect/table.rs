@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 
 use holdpoint_dap::types as t;
 
-use super::{Dialect, Filters, scope_kind};
+use super::{Dialect, Filters, InterruptedSteps, scope_kind};
 use crate::{
     backend::{ScopeKind, StopReason, Stopped, Value},
     breakpoints::hits::{HitTest, How},
@@ -34,10 +34,7 @@ pub struct Table {
     pub guesses_depth: bool,
     /// A step out ends at the end of the function that is left.
     pub finishes_inside: bool,
-    /// A step that a breakpoint interrupts is carried out later.
-    pub keeps_steps: bool,
-    /// To its end.
-    pub carries_steps: bool,
+    pub interrupted_steps: InterruptedSteps,
     pub told: fn(Stopped) -> Stopped,
     pub question: fn(&str, Duration) -> Option<String>,
     pub failed: fn(&Value) -> Option<Failure>,
@@ -121,8 +118,7 @@ pub const PLAIN: Table = Table {
     pages_lists: false,
     guesses_depth: false,
     finishes_inside: false,
-    keeps_steps: false,
-    carries_steps: false,
+    interrupted_steps: InterruptedSteps::Forgotten,
     told: |stopped| stopped,
     question: |_, _| None,
     failed: |_| None,
@@ -160,8 +156,7 @@ pub const LLDB: Table = Table {
     // A panic runs through this function, whatever becomes of it.
     filters: Filters { caught: &["cpp_throw"], thrown_at: &["rust_panic"], ..NATIVE.filters },
     hits: Hits::From,
-    keeps_steps: true,
-    carries_steps: true,
+    interrupted_steps: InterruptedSteps::CarriedOut,
     ..NATIVE
 };
 
@@ -197,7 +192,7 @@ pub const DELVE: Table = Table {
     hits: Hits::Operators,
     pages_lists: true,
     guesses_depth: true,
-    keeps_steps: true,
+    interrupted_steps: InterruptedSteps::Kept,
     told: said_in_words,
     advice: &[(
         "without using 'call'",
@@ -222,8 +217,7 @@ pub const RDBG: Table = Table {
     takes_conditions: false,
     pages_lists: true,
     finishes_inside: true,
-    keeps_steps: true,
-    carries_steps: true,
+    interrupted_steps: InterruptedSteps::CarriedOut,
     question: tried,
     failed,
     assignment: |name, value| Some(format!("{name} = ({value})")),
@@ -316,12 +310,8 @@ impl Dialect for Table {
         self.finishes_inside
     }
 
-    fn keeps_steps(&self) -> bool {
-        self.keeps_steps
-    }
-
-    fn carries_steps(&self) -> bool {
-        self.carries_steps
+    fn interrupted_steps(&self) -> InterruptedSteps {
+        self.interrupted_steps
     }
 
     fn told(&self, stopped: Stopped) -> Stopped {
@@ -508,12 +498,31 @@ fn whole(name: &str) -> &str {
 
 /// `a::work::hc2062bcd62ce07e2` is `a::work`: the compiler tells generations apart by the last part.
 fn without_hash(name: &str) -> &str {
+    let name = without_parameters(name);
     match name.rsplit_once("::h") {
         Some((path, hash)) if hash.len() == 16 && hash.bytes().all(|it| it.is_ascii_hexdigit()) => {
             path
         }
         _ => name,
     }
+}
+
+/// `Graph::link(std::string const&, int) const` is `Graph::link`.
+fn without_parameters(name: &str) -> &str {
+    let whole = name.strip_suffix(" const").unwrap_or(name);
+    let mut open = 0_u32;
+    if !whole.ends_with(')') {
+        return name;
+    }
+    for (at, one) in whole.char_indices().rev() {
+        match one {
+            ')' => open += 1,
+            '(' if open == 1 && at > 0 => return &whole[..at],
+            '(' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    name
 }
 
 /// What belongs to nothing belongs to `global`, says V8.
@@ -538,6 +547,21 @@ mod tests {
     #[test]
     fn a_configuration_names_those_that_are_known() {
         assert!(NAMES.iter().all(|it| by_name(it).is_some()) && by_name("pydevd").is_none());
+    }
+
+    #[test]
+    fn a_function_is_called_what_its_source_calls_it() {
+        for (said, ours) in [
+            ("bump(int&, std::vector<int, std::allocator<int>>&)", "bump"),
+            ("Graph::link(std::string const&, int) const", "Graph::link"),
+            ("(anonymous namespace)::go(void (*)(int))", "(anonymous namespace)::go"),
+            ("main::'lambda'(int)::operator()(int) const", "main::'lambda'(int)::operator()"),
+            ("r::bump::h0123456789abcdef", "r::bump"),
+            ("<(A, B) as r::Add>::add", "<(A, B) as r::Add>::add"),
+            ("main", "main"),
+        ] {
+            assert_eq!(LLDB.function(said), ours);
+        }
     }
 
     #[test]
