@@ -6,6 +6,7 @@
 pub(crate) mod breakpoint;
 pub(crate) mod callpoint;
 pub(crate) mod debug;
+mod ending;
 pub(crate) mod external;
 mod more;
 pub(crate) mod record;

@@ -29,6 +29,23 @@ fn a_probe_reports_values_and_ends_the_program() {
 }
 
 #[test]
+fn a_file_may_be_named_by_the_end_of_its_path_where_one_alone_ends_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("app/deep")).unwrap();
+    let (main, inner) = (root.join("main.py"), root.join("app/deep/inner.py"));
+    std::fs::write(&main, "import app.deep.inner\n").unwrap();
+    std::fs::write(&inner, "value = 1\nprint(value)\n").unwrap();
+    let mut debug = start();
+    debug.launch(&main, json!({ "cwd": root, "stop_on_entry": true }));
+    debug.ok("breakpoint_set", json!({ "file": "inner.py", "line": 2 })).has(&["inner.py:2"]);
+    debug.ok("debug_continue", json!({})).stands("breakpoint", 2);
+    std::fs::write(root.join("app/inner.py"), "value = 2\n").unwrap();
+    let said = debug.fails("breakpoint_set", json!({ "file": "inner.py", "line": 1 }));
+    said.has(&["2 files are `inner.py`", "which: app/deep/inner.py, app/inner.py"]);
+}
+
+#[test]
 fn a_probe_that_is_never_reached_says_so_with_exit_and_output() {
     let mut debug = start();
     let file = fixture("shop.py");

@@ -12,7 +12,11 @@ use holdpoint_engine::{
 };
 use serde_json::json;
 
-use crate::{app::App, root, tools::debug::what::absolute};
+use crate::{
+    app::App,
+    root,
+    tools::{debug::what::absolute, ending},
+};
 
 /// Lines with a text that are named when it is not one.
 const MATCHES: usize = 8;
@@ -142,20 +146,28 @@ pub(crate) fn of(app: &App, id: Option<i64>) -> Result<Option<Place>, Failure> {
     }
 }
 
-/// Relative to the folder of a session, else to the project's.
+/// Folders that are searched for a file that is named by its end.
+const LOOKED_BELOW: usize = 3;
+
+/// Relative to the folder of a session, else to the project's; else the one file there whose path ends so.
 pub(crate) fn find(app: &App, file: &Path) -> Result<PathBuf, Failure> {
     let here = root::current();
     let folders = app.engine.sessions.all().into_iter().rev().map(|it| it.cwd().to_owned());
-    let places: Vec<PathBuf> =
-        folders.chain([here]).map(|folder| absolute(&folder, file)).collect();
-    let found = places.iter().find(|place| place.is_file()).cloned();
-    found.ok_or_else(|| {
-        let mut tried: Vec<String> = places.iter().map(|it| it.display().to_string()).collect();
-        tried.dedup();
-        tried.truncate(4);
-        Failure::new(Code::NotFound, format!("no file `{}`", file.display()))
-            .hint(format!("pass an absolute path; looked at {}", tried.join(", ")))
-    })
+    let mut folders: Vec<PathBuf> = folders.chain([here]).collect();
+    folders.dedup();
+    let places: Vec<PathBuf> = folders.iter().map(|folder| absolute(folder, file)).collect();
+    if let Some(found) = places.iter().find(|place| place.is_file()) {
+        return Ok(found.clone());
+    }
+    let relative = folders.iter().take(LOOKED_BELOW).filter(|_| file.is_relative());
+    for folder in relative {
+        if let Some(found) = ending::the_one(folder, file)? {
+            return Ok(found);
+        }
+    }
+    let tried = places.iter().take(4).map(|it| it.display().to_string());
+    let hint = format!("pass an absolute path; looked at {}", tried.collect::<Vec<_>>().join(", "));
+    Err(Failure::new(Code::NotFound, format!("no file `{}`", file.display())).hint(hint))
 }
 
 pub(crate) fn check_line(file: &Path, line: u32) -> Result<(), Failure> {

@@ -15,7 +15,7 @@ use super::{
     frames,
     hits::{self, Caller, Names, Seen as Looked},
     plan::Expression,
-    rows::{Row, pair, plain, within},
+    rows::{Row, SHORT, pair, plain, short, within},
     said, tell,
     watch::{End, Seen},
 };
@@ -130,11 +130,16 @@ fn calls_tests(frame: &Frame) -> bool {
 }
 
 /// The one that made the run fail. A runner of tests has the last word: what it does not report, it expected.
+///
+/// Where none is sure to have been caught by nobody, and the run failed, it is the last one: what calls a program of
+/// Rust is a library, too.
 fn cause<'a>(
     failures: &'a [Failed],
     judged: Option<&(String, Option<String>)>,
+    has_failed: bool,
 ) -> Option<&'a Failed> {
-    let sure = || failures.iter().find(|it| it.is_sure);
+    let last = || failures.last().filter(|_| has_failed);
+    let sure = || failures.iter().find(|it| it.is_sure).or_else(last);
     let Some((verdict, reason)) = judged else { return sure() };
     if !said::has_failed(verdict) {
         return None;
@@ -161,14 +166,14 @@ pub(super) fn answer(session: &Session, seen: &Seen, budget: Budget) -> Result<R
         (None, End::Exit(exit)) => !matches!(exit, holdpoint_engine::process::Exit::Code(0)),
         (None, _) => false,
     };
-    let failed = cause(&seen.failures, judged.as_ref());
+    let failed = cause(&seen.failures, judged.as_ref(), has_failed);
     if let (None, End::Late(patience)) = (failed, &seen.end) {
         let text =
             format!("no uncaught exception within {} s; it was ended", patience.as_secs_f64());
         return Err(Failure::new(Code::Timeout, text).hint("pass a larger `timeout_s`, or a place"));
     }
     let is_told = failed.is_some();
-    let rows = failed.map(rows).unwrap_or_default();
+    let rows = failed.map(|it| rows(it, short(budget))).unwrap_or_default();
     let mut tail: Vec<String> = said::note(session).into_iter().collect();
     // What a library caught and wrote down may be what is looked for: multiprocessing does so in children.
     let wrote = || !session.output.since(0, Some(Stream::Stderr)).text.is_empty();
@@ -201,13 +206,14 @@ pub(super) fn answer(session: &Session, seen: &Seen, budget: Budget) -> Result<R
     Ok(Answer::new(text, &data)?.into())
 }
 
-/// The exception, its place with its callers, and the values.
-fn rows(failed: &Failed) -> Vec<Row> {
+/// The exception, its place with its callers, and the values, each as wide as `bytes` beside [`SHORT`].
+fn rows(failed: &Failed, bytes: usize) -> Vec<Row> {
+    let wider = bytes / SHORT;
     let who = failed.who.as_deref().map(|it| format!(" · {it}")).unwrap_or_default();
     let source = failed.source.as_deref().filter(|_| failed.is_locals);
     let source = source.map(|it| format!(": {}", budget::cut(it, 120)));
     let mut rows = vec![
-        Row::head(plain(&failed.what, MESSAGE)),
+        Row::head(plain(&failed.what, MESSAGE * wider)),
         Row::head(format!("at {}{who}{}", failed.at, source.unwrap_or_default())),
     ];
     let own = failed.callers.iter().filter(|it| it.is_user);
@@ -218,12 +224,12 @@ fn rows(failed: &Failed) -> Vec<Row> {
     }
     let text = |it: &Looked| {
         let (name, value) = it;
-        pair(name, value.as_ref().map(|it| it.text.as_str()).map_err(String::as_str), LOCAL)
+        pair(name, value.as_ref().map(|it| it.text.as_str()).map_err(String::as_str), LOCAL * wider)
     };
     if !failed.is_locals {
         let all = failed.values.iter().map(|(name, value)| {
             let value = value.as_ref().map(|it| it.text.as_str()).map_err(String::as_str);
-            pair(name, value, MESSAGE)
+            pair(name, value, MESSAGE * wider)
         });
         rows.push(Row::head(all.collect::<Vec<_>>().join(" · ")));
         return rows;
@@ -232,12 +238,12 @@ fn rows(failed: &Failed) -> Vec<Row> {
     // What the line itself names tells the most.
     let is_named = |it: &Looked| failed.source.as_deref().is_some_and(|text| names(text, &it.0));
     values.sort_by_key(|it| (!is_named(it), is_object(it)));
-    let (mut shown, mut left, mut room) = (Vec::new(), Vec::new(), LOCALS);
+    let (mut shown, mut left, mut room) = (Vec::new(), Vec::new(), LOCALS * wider);
     let has_named = values.first().is_some_and(|it| is_named(it));
     for value in values {
         let text = text(value);
         if has_named && !is_named(value) {
-            room = room.min(OTHERS);
+            room = room.min(OTHERS * wider);
         }
         if shown.is_empty() || text.len() <= room {
             room = room.saturating_sub(text.len() + 4);

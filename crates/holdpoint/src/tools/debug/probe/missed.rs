@@ -39,9 +39,15 @@ pub(super) fn why(
     }
     match &planned.place {
         Place::Function { name, file } => {
-            let never = format!("`{name}` was never called{condition}");
             let why = session.why_unbound(planned.id).filter(|it| !it.contains("not run yet"));
             let why = why.filter(|it| !it.contains("not loaded yet"));
+            // Where it lies nowhere, nobody knows whether it was.
+            let never = match &why {
+                Some(why) if !why.contains("no function") => {
+                    format!("`{name}` could not be watched")
+                }
+                _ => format!("`{name}` was never called{condition}"),
+            };
             // What follows is for other tools.
             let why = why.map(|it| format!(": {}", it.split("; launch").next().unwrap_or(&it)));
             let ran = file.as_deref().and_then(|it| Some((it, ran(own, plan, seen, it)?)));

@@ -22,6 +22,7 @@ pub(super) fn told(
     session: &Session,
     plan: &Plan,
     all: &BTreeMap<usize, Passes>,
+    bytes: usize,
 ) -> Option<Telling> {
     let total: u64 = all.values().map(|it| it.total).sum();
     if all.len() < 2 || plan.by.is_some() || !(1..=FEW).contains(&total) {
@@ -44,7 +45,7 @@ pub(super) fn told(
     let head = labels.head.into_iter().chain(names).collect::<Vec<_>>().join(" · ");
     let mut rows = vec![Row::head(head)];
     for (number, (label, pass)) in (1..).zip(&list) {
-        let values = passes::values(session, pass, has_who);
+        let values = passes::values(session, pass, has_who, bytes);
         let text =
             if values.is_empty() { (*label).to_owned() } else { format!("{label} · {values}") };
         rows.push(Row::cells(number, text));

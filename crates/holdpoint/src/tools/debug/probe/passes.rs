@@ -36,17 +36,18 @@ pub(super) struct Telling {
     pub(super) data: Vec<Value>,
 }
 
-/// All places, one after the other.
+/// All places, one after the other, each value in so many bytes.
 pub(super) fn all(
     session: &Session,
     plan: &Plan,
     all: &BTreeMap<usize, Passes>,
+    bytes: usize,
     mut missed: impl FnMut(&Planned),
 ) -> Telling {
     let mut told = Telling::default();
     for (at, passes) in all {
         let Some(planned) = plan.places.get(*at) else { continue };
-        let (rows, count) = one(session, plan, planned, passes);
+        let (rows, count) = one(session, plan, planned, passes, bytes);
         if passes.total > 0 {
             told.rows.extend(rows);
         } else {
@@ -59,7 +60,13 @@ pub(super) fn all(
     told
 }
 
-fn one(session: &Session, plan: &Plan, planned: &Planned, passes: &Passes) -> (Vec<Row>, String) {
+fn one(
+    session: &Session,
+    plan: &Plan,
+    planned: &Planned,
+    passes: &Passes,
+    bytes: usize,
+) -> (Vec<Row>, String) {
     let names: Vec<String> = planned.expressions.iter().map(|it| column(&it.text)).collect();
     // Where nothing else was asked for, there is nothing to tell it from.
     let by = plan.by.as_deref().filter(|_| !names.is_empty());
@@ -69,13 +76,16 @@ fn one(session: &Session, plan: &Plan, planned: &Planned, passes: &Passes) -> (V
     let mut rows = vec![Row::head(head)];
     let (many, shown) = match &plan.by {
         Some(by) => (grouped(by, planned, passes), 0),
-        None => each(session, planned, passes),
+        None => each(session, planned, passes, bytes),
     };
     rows.extend(many);
     let total = passes.total;
     let last = match &plan.by {
         Some(_) if names.is_empty() && passes.groups.others == 0 => count(total),
         Some(_) => format!("{} in {}", count(total), groups(passes)),
+        None if names.is_empty() && total > 0 => {
+            format!("{}; `expressions` shows values at each", count(total))
+        }
         None if shown == total => count(total),
         None => format!("{shown} of {} shown, all counted above", count(total)),
     };
@@ -125,12 +135,12 @@ pub(super) fn path(session: &Session, planned: &Planned, file: &str) -> String {
 }
 
 /// The passes one by one, or what stands for them, and how many are shown.
-fn each(session: &Session, planned: &Planned, passes: &Passes) -> (Vec<Row>, u64) {
+fn each(session: &Session, planned: &Planned, passes: &Passes, bytes: usize) -> (Vec<Row>, u64) {
     let has_who = differ(passes.first.iter().chain(&passes.last).map(|it| it.who.as_deref()));
     if planned.expressions.is_empty() && !has_who {
         return (Vec::new(), passes.total);
     }
-    let line = |pass: &Pass| Row::cells(pass.number, values(session, pass, has_who));
+    let line = |pass: &Pass| Row::cells(pass.number, values(session, pass, has_who, bytes));
     let is_complete = passes.total == passes.first.len() as u64;
     let all = fold(passes.first.iter().map(line).collect());
     if is_complete && all.len() <= FEW {
@@ -167,7 +177,7 @@ fn outstanding(passes: &Passes) -> Vec<u64> {
     passes.columns.iter().flat_map(of).collect()
 }
 
-pub(super) fn values(session: &Session, pass: &Pass, has_who: bool) -> String {
+pub(super) fn values(session: &Session, pass: &Pass, has_who: bool, bytes: usize) -> String {
     let who =
         has_who.then(|| pass.who.as_deref().map_or("main".to_owned(), |it| called(session, it)));
     // Not all of them: a condition may fail now and then.
@@ -175,7 +185,7 @@ pub(super) fn values(session: &Session, pass: &Pass, has_who: bool) -> String {
     if let Some(failed) = failed.filter(|it| it.ends_with("in the condition")) {
         return failed.clone();
     }
-    let cells = pass.values.iter().map(|it| cell(it.as_deref().map_err(String::as_str)));
+    let cells = pass.values.iter().map(|it| cell(it.as_deref().map_err(String::as_str), bytes));
     who.into_iter().chain(cells).collect::<Vec<_>>().join(" · ")
 }
 

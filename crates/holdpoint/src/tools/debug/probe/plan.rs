@@ -21,7 +21,10 @@ use super::{
     params::{Group, Hits, Params, Spot},
     trial::Trial,
 };
-use crate::tools::debug::what::{absolute, not_there};
+use crate::tools::{
+    debug::what::{absolute, not_there},
+    ending,
+};
 
 /// Passes before the wanted one that are told one by one; more are told in steps.
 const COUNTED: u64 = 10_000;
@@ -392,43 +395,7 @@ fn found(file: &Path, launch: &Launch) -> Result<PathBuf, Failure> {
     if file.is_absolute() {
         return Err(missing());
     }
-    let mut ending = ending(&launch.cwd, file);
-    match ending.len() {
-        0 => Err(missing()),
-        1 => ending.pop().ok_or_else(missing),
-        count => {
-            let names = ending.iter().take(5).map(|it| inspect::place(it, &launch.cwd));
-            let names = names.collect::<Vec<_>>().join(", ");
-            let text = format!("{count} files are `{}`", file.display());
-            Err(Failure::new(Code::InvalidParams, text).hint(format!("which: {names}")))
-        }
-    }
-}
-
-/// The files below a folder whose paths end so; libraries and hidden folders are not looked into.
-fn ending(folder: &Path, file: &Path) -> Vec<PathBuf> {
-    let (mut folders, mut found, mut looked) = (vec![folder.to_owned()], Vec::new(), 0_usize);
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        for entry in entries {
-            looked += 1;
-            if looked > limits::PROBE_FILES {
-                return found;
-            }
-            let Ok(kind) = entry.file_type() else { continue };
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            let is_aside = adapter::all().iter().any(|it| it.aside().contains(&&*name));
-            let is_other = name.starts_with('.') || is_aside;
-            if kind.is_dir() && !is_other {
-                folders.push(entry.path());
-            } else if kind.is_file() && entry.path().ends_with(file) {
-                found.push(entry.path());
-            }
-        }
-    }
-    found.sort();
-    found
+    ending::the_one(&launch.cwd, file)?.ok_or_else(missing)
 }
 
 fn label(place: &Place, launch: &Launch) -> String {

@@ -83,11 +83,16 @@ pub(super) fn plain(value: &str, bytes: usize) -> String {
     budget::cut(&value.replace('\n', "⏎").replace('\r', ""), bytes)
 }
 
+/// Bytes of one value in a line of many: a wider budget has room for more of each.
+pub(super) fn short(budget: Budget) -> usize {
+    SHORT.max(SHORT * budget.bytes() / Budget::default().bytes())
+}
+
 /// A value by itself, below its name; or what was thrown instead of one.
-pub(super) fn cell(value: Result<&str, &str>) -> String {
+pub(super) fn cell(value: Result<&str, &str>, bytes: usize) -> String {
     match value {
-        Ok(value) => plain(value, SHORT),
-        Err(error) => format!("→ {}", plain(error, SHORT)),
+        Ok(value) => plain(value, bytes),
+        Err(error) => format!("→ {}", plain(error, bytes)),
     }
 }
 
@@ -138,7 +143,8 @@ pub(super) fn within(rows: &[Row], tail: Vec<String>, last: &str, budget: Budget
         (hits, ..) => format!(" · {hits} hits left out here: `budget_tokens: {needed}` shows them"),
     };
     let is_cut = lines.iter().any(|it| it.contains(CUT));
-    let wider = format!(" · long values are cut: `budget_tokens: {}` shows more", needed * 4);
+    let wide = needed.max(Budget::default().tokens_for(Budget::default().bytes())) * 4;
+    let wider = format!(" · long values are cut: `budget_tokens: {wide}` shows more");
     lines.push(format!("{last}{cut}{}", if is_cut { &wider } else { "" }));
     lines.join("\n")
 }
@@ -195,6 +201,18 @@ mod tests {
                 hit 6 · x = 6
                 6 of 6 · ended here"#]],
         );
+    }
+
+    #[test]
+    fn a_wider_budget_shows_more_of_a_long_value() {
+        let long = "x".repeat(1_000);
+        let shown =
+            |budget| within(&[Row::hit(1, cell(Ok(&long), short(budget)))], vec![], "1", budget);
+        let said = shown(Budget::default());
+        let (_, wide) = said.split_once("`budget_tokens: ").unwrap();
+        let (wide, _) = wide.split_once('`').unwrap();
+        let more = shown(Budget::tokens(wide.parse().unwrap()));
+        assert!(more.matches('x').count() > said.matches('x').count() * 3, "{said}\n{more}");
     }
 
     #[test]

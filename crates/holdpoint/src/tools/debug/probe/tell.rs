@@ -17,7 +17,7 @@ use super::{
     hits::{Hit, Seen as Looked},
     missed, order, passes,
     plan::{Plan, Planned, Want},
-    rows::{Row, SHORT, cell, column, differ, fold, pair, within},
+    rows::{Row, SHORT, cell, column, differ, fold, pair, short, within},
     said,
     watch::{self, End, Seen},
 };
@@ -57,9 +57,11 @@ pub(super) async fn answer(
     let why = |planned: &Planned| missed::why(session, own, plan, planned, &seen);
     let mut rows = hits(plan, &seen.hits, budget);
     let (mut counts, mut missed) = counted(plan, &seen.hits, why);
-    let told = match order::told(session, plan, &all) {
+    let told = match order::told(session, plan, &all, short(budget)) {
         Some(told) => told,
-        None => passes::all(session, plan, &all, |planned| missed.push(why(planned))),
+        None => {
+            passes::all(session, plan, &all, short(budget), |planned| missed.push(why(planned)))
+        }
     };
     rows.extend(told.rows);
     counts.extend(told.counts);
@@ -164,10 +166,10 @@ fn hits(plan: &Plan, hits: &[Hit], budget: Budget) -> Vec<Row> {
     let one_place = !differ_places(hits);
     let is_table = one_place && hits.len() > 1 && hits.iter().all(|it| !it.is_locals);
     if let (true, Some(first)) = (is_table, hits.first()) {
-        return table(plan, first, hits);
+        return table(plan, first, hits, short(budget));
     }
     let has_who = differ(hits.iter().map(|it| it.who.as_deref()));
-    let bytes = if hits.len() > 3 { SHORT } else { budget.bytes() / FULL_PART };
+    let bytes = if hits.len() > 3 { short(budget) } else { budget.bytes() / FULL_PART };
     let mut rows = Vec::new();
     let mut before: BTreeMap<usize, &Hit> = BTreeMap::new();
     for hit in hits {
@@ -181,7 +183,7 @@ fn hits(plan: &Plan, hits: &[Hit], budget: Budget) -> Vec<Row> {
             Some(last) => {
                 let who = has_who.then(|| hit.who.as_deref().unwrap_or("main").to_owned());
                 let label = (!one_place).then(|| spot(plan, hit));
-                let parts = label.into_iter().chain(who).chain(changed(hit, last));
+                let parts = label.into_iter().chain(who).chain(changed(hit, last, short(budget)));
                 rows.push(Row::hit(hit.number, parts.collect::<Vec<_>>().join(" · ")));
             }
         }
@@ -238,7 +240,7 @@ fn line(plan: &Plan, hit: &Hit, is_first: bool, bytes: usize) -> Vec<Row> {
 }
 
 /// Several hits of one place: the names once, then the values.
-fn table(plan: &Plan, first: &Hit, hits: &[Hit]) -> Vec<Row> {
+fn table(plan: &Plan, first: &Hit, hits: &[Hit], bytes: usize) -> Vec<Row> {
     let has_who = differ(hits.iter().map(|it| it.who.as_deref()));
     let who = first.who.clone().filter(|_| !has_who);
     let head = format!("{} in {}{}", spot(plan, first), first.function, note(plan, first));
@@ -246,7 +248,7 @@ fn table(plan: &Plan, first: &Hit, hits: &[Hit]) -> Vec<Row> {
     let head = [head].into_iter().chain(who).chain(names).collect::<Vec<_>>().join(" · ");
     let one = |hit: &Hit| {
         let who = has_who.then(|| hit.who.clone().unwrap_or_else(|| "main".to_owned()));
-        let cells = texts(hit).map(|(_, value)| cell(value));
+        let cells = texts(hit).map(|(_, value)| cell(value, bytes));
         Row::cells(hit.number, who.into_iter().chain(cells).collect::<Vec<_>>().join(" · "))
     };
     let rows = fold(hits.iter().map(one).collect());
@@ -254,10 +256,10 @@ fn table(plan: &Plan, first: &Hit, hits: &[Hit]) -> Vec<Row> {
 }
 
 /// Which locals changed since the last hit.
-fn changed(hit: &Hit, last: &Hit) -> Vec<String> {
+fn changed(hit: &Hit, last: &Hit, bytes: usize) -> Vec<String> {
     let before: BTreeMap<&str, Result<&str, &str>> = texts(last).collect();
     let changed = texts(hit).filter(|(name, value)| before.get(name) != Some(value));
-    let changed: Vec<String> = changed.map(|(name, value)| pair(name, value, SHORT)).collect();
+    let changed: Vec<String> = changed.map(|(name, value)| pair(name, value, bytes)).collect();
     if changed.is_empty() { vec!["no local changed".to_owned()] } else { changed }
 }
 
