@@ -44,7 +44,7 @@ use holdpoint_cdp::{
 pub use self::attached::{Attached, attach};
 pub use self::connect::{AtEntry, BOOT, BOOT_NAME, Began, FirstLine, Setup, Subject, connect};
 pub use self::functions::outline;
-pub use self::weave::{WovenText, WovenTexts, as_woven};
+pub use self::weave::{WovenText, WovenTexts, counted};
 use self::{points::Points, traces::Traces};
 use super::{
     Bound, ExceptionInfo, Exceptions, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack,

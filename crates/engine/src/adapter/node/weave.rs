@@ -18,7 +18,7 @@ use crate::{
     adapter::provided,
     backend::{
         Wanted,
-        cdp::{WovenText, WovenTexts, as_woven},
+        cdp::{WovenText, WovenTexts, counted},
     },
     limits,
 };
@@ -51,7 +51,8 @@ pub(super) fn weave(
     let mut texts = Vec::new();
     let mut files = Map::new();
     for (file, wanted) in wanted {
-        let points: Vec<WovenPoint> = wanted.iter().filter_map(as_woven).collect();
+        let counted: Vec<(WovenPoint, u64)> = wanted.iter().filter_map(counted).collect();
+        let points: Vec<WovenPoint> = counted.iter().map(|(it, _)| it.clone()).collect();
         if points.is_empty() || texts.len() >= limits::WOVEN_FILES {
             continue;
         }
@@ -62,7 +63,7 @@ pub(super) fn weave(
             "module": goal == Goal::Module,
         });
         files.insert(file.to_str()?.to_owned(), entry);
-        texts.push(kept(file, source, points, &woven));
+        texts.push(kept(file, source, counted, &woven));
     }
     if texts.is_empty() {
         return None;
@@ -100,7 +101,7 @@ fn text(file: &Path, points: &[WovenPoint]) -> Option<(String, Goal, Woven)> {
     None
 }
 
-fn kept(file: PathBuf, source: String, points: Vec<WovenPoint>, woven: &Woven) -> WovenText {
+fn kept(file: PathBuf, source: String, points: Vec<(WovenPoint, u64)>, woven: &Woven) -> WovenText {
     let piece = |it: &holdpoint_instrument::WovenPiece| InsertedPiece {
         offset: it.offset,
         line: it.line,
@@ -111,7 +112,7 @@ fn kept(file: PathBuf, source: String, points: Vec<WovenPoint>, woven: &Woven) -
         length: u64::try_from(woven.text.encode_utf16().count()).unwrap_or(u64::MAX),
         pieces: woven.pieces.iter().map(piece).collect(),
     };
-    let points = points.into_iter().filter(|it| woven.ids.contains(&it.id)).collect();
+    let points = points.into_iter().filter(|(it, _)| woven.ids.contains(&it.id)).collect();
     WovenText { file, source, inserted: Arc::new(inserted), points }
 }
 

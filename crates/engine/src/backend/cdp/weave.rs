@@ -43,8 +43,8 @@ pub struct WovenText {
     pub file: PathBuf,
     pub source: String,
     pub inserted: Arc<Inserted>,
-    /// What is in it.
-    pub points: Vec<WovenPoint>,
+    /// What is in it, and of which count each was when the program began: what is set again while it runs is V8's.
+    pub points: Vec<(WovenPoint, u64)>,
 }
 
 impl WovenTexts {
@@ -54,7 +54,7 @@ impl WovenTexts {
 }
 
 /// What a breakpoint would be in a text: none where it is no tracepoint, or one that may not end, which only a stop tells.
-pub fn as_woven(wanted: &Wanted) -> Option<WovenPoint> {
+fn as_woven(wanted: &Wanted) -> Option<WovenPoint> {
     let tracing = wanted.trace.as_ref()?;
     let condition = wanted.condition.clone();
     let is_sure = traces::risks(condition.as_deref(), tracing) == 0;
@@ -68,6 +68,11 @@ pub fn as_woven(wanted: &Wanted) -> Option<WovenPoint> {
         condition,
         expressions: expressions.map(str::to_owned).collect(),
     })
+}
+
+/// The same with its count.
+pub fn counted(wanted: &Wanted) -> Option<(WovenPoint, u64)> {
+    Some((as_woven(wanted)?, wanted.trace.as_ref()?.generation))
 }
 
 impl Cdp {
@@ -144,7 +149,7 @@ fn is_carried(cdp: &Cdp, file: &UserFile, point: &Point) -> bool {
     else {
         return false;
     };
-    let is_there = as_woven(&point.wanted).is_some_and(|it| text.points.contains(&it));
+    let is_there = counted(&point.wanted).is_some_and(|it| text.points.contains(&it));
     let is_bound = matches!(point.binding, Binding::At { line, .. } if line == point.wanted.line);
     let is_own = point.parts.iter().all(|it| it.through.is_none());
     if !is_there || !is_bound || !is_own {

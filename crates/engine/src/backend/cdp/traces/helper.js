@@ -164,9 +164,10 @@
       } catch {
         // The program makes something else of its stacks.
       }
-      point.where[line] = name;
-      for (const hit of buffer) if (hit[3] === stack) hit[3] = name;
+      point.where[line] = stack.named = name;
     }
+    // One that was being written down when its stack was read has the stack still.
+    for (const hit of buffer) if (typeof hit[3] === 'object' && hit[3] !== null) hit[3] = hit[3].named ?? null;
   };
 
   const report = (point, [id, generation, line], at, values) => {
