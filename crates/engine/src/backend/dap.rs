@@ -497,6 +497,10 @@ fn taken<B>(answer: Result<B, Failure>) -> Result<(), Failure> {
 
 fn refused(error: RequestError) -> Failure {
     match error {
+        // It ended while it was asked; that it did is told by its process in the next moment.
+        RequestError::Refused { message, .. } if crate::adapter::is_gone(&message) => {
+            Failure::new(Code::SessionEnded, format!("the program is gone: {message}"))
+        }
         RequestError::Refused { command, message, .. } => Failure::new(
             Code::AdapterFailed,
             format!("the debugger refused `{command}`: {}", translate::last_line(&message)),

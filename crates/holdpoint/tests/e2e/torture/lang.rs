@@ -25,6 +25,11 @@ impl std::fmt::Debug for Language {
     }
 }
 
+/// Whether another language than Python and Node is walked over.
+pub(super) fn is_chosen() -> bool {
+    std::env::var("HOLDPOINT_TORTURE_LANG").is_ok_and(|it| !it.is_empty())
+}
+
 /// The programs that are walked over.
 pub(super) fn programs() -> &'static [Program] {
     static CHOSEN: OnceLock<&'static [Program]> = OnceLock::new();

@@ -20,6 +20,10 @@ impl Walk<'_, '_> {
         self.model.stands = None;
         let asked = json!({ "expression": "n", "timeout_s": 2 });
         let said = self.call("debug_until", asked)?;
+        // What a debugger cannot, it says.
+        if super::lang::is_chosen() && said.text.contains("its debugger watches no values") {
+            return Ok(());
+        }
         self.round.check(said.is_ok(), || format!("debug_until: {}", said.text))?;
         let until = said.data["until"].clone();
         let now = until["now"].as_str().and_then(|it| it.parse::<u64>().ok());
