@@ -19,6 +19,7 @@ mod python;
 mod ruby;
 mod served;
 mod server;
+mod tool;
 
 use std::{
     collections::BTreeMap,

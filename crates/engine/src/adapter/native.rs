@@ -10,7 +10,6 @@ mod debugger;
 mod kind;
 mod lldb;
 mod pipes;
-mod tool;
 
 use std::path::Path;
 

@@ -1,6 +1,7 @@
 //! A lone source file, compiled with all that a debugger needs into a folder of ours.
 
 use std::{
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::atomic::{AtomicU64, Ordering},
 };
@@ -10,12 +11,12 @@ use super::{
     what::{main_class, on_path},
 };
 use crate::{
-    adapter::Around,
+    adapter::{Around, tool::Tool},
     budget,
     failure::{Code, Failure},
     launch::Launch,
     limits,
-    process::command,
+    process::Exit,
     running::Running,
 };
 
@@ -45,16 +46,16 @@ pub(super) async fn compile(
     let depth = if package.is_empty() { 0 } else { package.split('.').count() };
     let root = file.ancestors().nth(depth + 1).unwrap_or(file);
     around.progress.try_send(format!("compiling {}", file.display())).unwrap_or_default();
-    let mut command = command(&javac);
-    command.args(["-g", "-nowarn", "-encoding", "UTF-8", "-d"]).arg(&classes);
-    command.arg("-sourcepath").arg(root).arg(file).envs(&launch.env).current_dir(&launch.cwd);
-    command.stdin(std::process::Stdio::null()).kill_on_drop(true);
-    let done = tokio::time::timeout(limits::COMPILE, command.output()).await;
-    let done = done
-        .map_err(|_| failed(format!("`javac` was not done after {:?}", limits::COMPILE)))?
-        .map_err(|error| failed(format!("`{}` cannot be started: {error}", javac.display())))?;
-    if !done.status.success() {
-        let said = String::from_utf8_lossy(&done.stderr);
+    let mut args: Vec<OsString> =
+        ["-g", "-nowarn", "-encoding", "UTF-8", "-d"].into_iter().map(Into::into).collect();
+    args.extend([classes.clone().into(), "-sourcepath".into(), root.into(), file.into()]);
+    let program = javac.display().to_string();
+    let tool = Tool { program: &program, args, cwd: &launch.cwd, env: &launch.env };
+    let done = tokio::time::timeout(limits::COMPILE, tool.ended(around)).await;
+    let done =
+        done.map_err(|_| failed(format!("`javac` was not done after {:?}", limits::COMPILE)))??;
+    if done.exit != Exit::Code(0) {
+        let said = done.err.join("\n");
         let said = budget::cut(said.trim(), limits::FAILURE_CHARACTERS);
         return Err(failed(format!("it does not compile:\n{said}"))
             .hint("correct what the compiler names, by file and line, and launch it again"));

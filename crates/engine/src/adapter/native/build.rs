@@ -8,9 +8,9 @@ use std::{
     time::SystemTime,
 };
 
-use super::{cargo, kind::NativeLanguage, tool::Tool};
+use super::{cargo, kind::NativeLanguage};
 use crate::{
-    adapter::{Around, has_ending, one_of, provided},
+    adapter::{Around, has_ending, one_of, provided, tool::Tool},
     failure::{Code, Failure},
     launch::Launch,
     limits,

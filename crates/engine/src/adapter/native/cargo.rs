@@ -7,9 +7,9 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{build::Built, kind::NativeLanguage, tool::Tool};
+use super::{build::Built, kind::NativeLanguage};
 use crate::{
-    adapter::Around,
+    adapter::{Around, tool::Tool},
     failure::{Code, Failure},
     launch::Launch,
 };

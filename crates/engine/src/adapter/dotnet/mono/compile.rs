@@ -4,20 +4,21 @@
 //! not compiled again.
 
 use std::{
+    collections::BTreeMap,
+    ffi::OsString,
     io,
     path::{Path, PathBuf},
-    process::Stdio,
 };
 
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    adapter::{Around, debugger, provided},
+    adapter::{Around, debugger, provided, tool::Tool},
     budget,
     failure::{Code, Failure},
     language::{DebuggerProgram, Install},
     limits,
-    process::command,
+    process::Exit,
 };
 
 const COMPILER: DebuggerProgram = DebuggerProgram {
@@ -44,7 +45,7 @@ pub(super) async fn compiled(file: &Path, around: &Around) -> Result<PathBuf, Fa
     // Beside its place first: one that breaks off leaves nothing half done.
     let fresh = folder.with_extension(format!("{}.new", std::process::id()));
     std::fs::create_dir_all(&fresh).map_err(|error| failed(&file, &error.to_string()))?;
-    let made = compile(&compiler, &file, &fresh.join(format!("{name}.exe"))).await;
+    let made = compile(&compiler, &file, &fresh.join(format!("{name}.exe")), around).await;
     let moved = match made {
         Ok(()) => std::fs::rename(&fresh, &folder).map_err(|it| failed(&file, &it.to_string())),
         Err(failure) => Err(failure),
@@ -75,25 +76,21 @@ fn key(file: &Path, text: &[u8]) -> String {
     hash.finalize().iter().take(12).map(|it| format!("{it:02x}")).collect()
 }
 
-async fn compile(compiler: &Path, file: &Path, exe: &Path) -> Result<(), Failure> {
-    let ran = command(compiler)
-        .arg("-debug")
-        .arg("-nologo")
-        .arg("-warn:0")
-        .arg(format!("-out:{}", exe.display()))
-        .arg(file)
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
+async fn compile(compiler: &Path, file: &Path, exe: &Path, around: &Around) -> Result<(), Failure> {
+    let args = ["-debug".into(), "-nologo".into(), "-warn:0".into()].into_iter();
+    let args: Vec<OsString> =
+        args.chain([format!("-out:{}", exe.display()).into(), file.into()]).collect();
+    let (program, env) = (compiler.display().to_string(), BTreeMap::new());
+    let cwd = file.parent().unwrap_or(file);
+    let ran = Tool { program: &program, args, cwd, env: &env }.ended(around);
     let ran = tokio::time::timeout(limits::MONO_COMPILE, ran).await;
     let late =
         || failed(file, &format!("the compiler was not done after {:?}", limits::MONO_COMPILE));
-    let output = ran.map_err(|_| late())?.map_err(|error| failed(file, &error.to_string()))?;
-    if output.status.success() {
+    let ran = ran.map_err(|_| late())??;
+    if ran.exit == Exit::Code(0) {
         return Ok(());
     }
-    let said = [output.stdout, output.stderr].concat();
-    Err(failed(file, &errors(&String::from_utf8_lossy(&said))))
+    Err(failed(file, &errors(&[ran.out, ran.err].concat().join("\n"))))
 }
 
 /// `shop.cs(3,9): error CS1002: …` as `shop.cs:3: …`; what else was said where there is none.

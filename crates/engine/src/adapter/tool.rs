@@ -14,16 +14,33 @@ use crate::{
 };
 
 /// One run of a tool.
-pub(super) struct Tool<'a> {
-    pub(super) program: &'a str,
-    pub(super) args: Vec<OsString>,
-    pub(super) cwd: &'a Path,
-    pub(super) env: &'a BTreeMap<String, String>,
+pub(crate) struct Tool<'a> {
+    pub(crate) program: &'a str,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) cwd: &'a Path,
+    pub(crate) env: &'a BTreeMap<String, String>,
+}
+
+/// What became of it, and what it wrote, line by line.
+pub(crate) struct Ran {
+    pub(crate) exit: Exit,
+    pub(crate) out: Vec<String>,
+    pub(crate) err: Vec<String>,
 }
 
 impl Tool<'_> {
     /// What it wrote to stdout, line by line; the failure of one that failed has what it wrote to stderr.
-    pub(super) async fn run(self, around: &Around) -> Result<Vec<String>, Failure> {
+    pub(crate) async fn run(self, around: &Around) -> Result<Vec<String>, Failure> {
+        let program = self.program;
+        let Ran { exit, out, err } = self.ended(around).await?;
+        match exit {
+            Exit::Code(0) => Ok(out),
+            exit => Err(failed(program, exit, &out, &err)),
+        }
+    }
+
+    /// How it ended, for whoever has words of their own.
+    pub(crate) async fn ended(self, around: &Around) -> Result<Ran, Failure> {
         let env = self.env.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
         let spec = Spec {
             program: self.program.into(),
@@ -40,10 +57,7 @@ impl Tool<'_> {
             around.progress.try_send(budget::cut(line.trim(), 120)).unwrap_or_default();
         });
         let (out, err, exit) = tokio::join!(out, err, program.wait());
-        match exit {
-            Exit::Code(0) => Ok(out),
-            exit => Err(failed(self.program, exit, &out, &err)),
-        }
+        Ok(Ran { exit, out, err })
     }
 }
 
