@@ -507,8 +507,9 @@ fn without_hash(name: &str) -> &str {
     }
 }
 
-/// `Graph::link(std::string const&, int) const` is `Graph::link`.
+/// `Graph::link(std::string const&, int) const` is `Graph::link`, `::loop()` of a namespace without a name is `loop`.
 fn without_parameters(name: &str) -> &str {
+    let name = name.strip_prefix("::").unwrap_or(name);
     let whole = name.strip_suffix(" const").unwrap_or(name);
     let mut open = 0_u32;
     if !whole.ends_with(')') {
@@ -517,7 +518,7 @@ fn without_parameters(name: &str) -> &str {
     for (at, one) in whole.char_indices().rev() {
         match one {
             ')' => open += 1,
-            '(' if open == 1 && at > 0 => return &whole[..at],
+            '(' if open == 1 && at > 0 => return whole.get(..at).unwrap_or(name),
             '(' => open = open.saturating_sub(1),
             _ => {}
         }
@@ -558,6 +559,7 @@ mod tests {
             ("main::'lambda'(int)::operator()(int) const", "main::'lambda'(int)::operator()"),
             ("r::bump::h0123456789abcdef", "r::bump"),
             ("<(A, B) as r::Add>::add", "<(A, B) as r::Add>::add"),
+            ("::loop(char const*, int)", "loop"),
             ("main", "main"),
         ] {
             assert_eq!(LLDB.function(said), ours);
