@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// One run of a tool.
-pub(crate) struct Tool<'a> {
+pub(crate) struct BuildTool<'a> {
     pub(crate) program: &'a str,
     pub(crate) args: Vec<OsString>,
     pub(crate) cwd: &'a Path,
@@ -22,17 +22,17 @@ pub(crate) struct Tool<'a> {
 }
 
 /// What became of it, and what it wrote, line by line.
-pub(crate) struct Ran {
+pub(crate) struct BuildEnd {
     pub(crate) exit: Exit,
     pub(crate) out: Vec<String>,
     pub(crate) err: Vec<String>,
 }
 
-impl Tool<'_> {
+impl BuildTool<'_> {
     /// What it wrote to stdout, line by line; the failure of one that failed has what it wrote to stderr.
     pub(crate) async fn run(self, around: &Around) -> Result<Vec<String>, Failure> {
         let program = self.program;
-        let Ran { exit, out, err } = self.ended(around).await?;
+        let BuildEnd { exit, out, err } = self.ended(around).await?;
         match exit {
             Exit::Code(0) => Ok(out),
             exit => Err(failed(program, exit, &out, &err)),
@@ -40,7 +40,7 @@ impl Tool<'_> {
     }
 
     /// How it ended, for whoever has words of their own.
-    pub(crate) async fn ended(self, around: &Around) -> Result<Ran, Failure> {
+    pub(crate) async fn ended(self, around: &Around) -> Result<BuildEnd, Failure> {
         let env = self.env.iter().map(|(name, value)| (name.clone(), Some(value.clone())));
         let spec = Spec {
             program: self.program.into(),
@@ -57,7 +57,7 @@ impl Tool<'_> {
             around.progress.try_send(budget::cut(line.trim(), 120)).unwrap_or_default();
         });
         let (out, err, exit) = tokio::join!(out, err, program.wait());
-        Ok(Ran { exit, out, err })
+        Ok(BuildEnd { exit, out, err })
     }
 }
 

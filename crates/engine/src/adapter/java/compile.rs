@@ -11,7 +11,7 @@ use super::{
     what::{main_class, on_path},
 };
 use crate::{
-    adapter::{Around, tool::Tool},
+    adapter::{Around, tool::BuildTool},
     budget,
     failure::{Code, Failure},
     launch::Launch,
@@ -50,7 +50,7 @@ pub(super) async fn compile(
         ["-g", "-nowarn", "-encoding", "UTF-8", "-d"].into_iter().map(Into::into).collect();
     args.extend([classes.clone().into(), "-sourcepath".into(), root.into(), file.into()]);
     let program = javac.display().to_string();
-    let tool = Tool { program: &program, args, cwd: &launch.cwd, env: &launch.env };
+    let tool = BuildTool { program: &program, args, cwd: &launch.cwd, env: &launch.env };
     let done = tokio::time::timeout(limits::COMPILE, tool.ended(around)).await;
     let done =
         done.map_err(|_| failed(format!("`javac` was not done after {:?}", limits::COMPILE)))??;

@@ -10,7 +10,7 @@ use std::{
 
 use super::{cargo, kind::NativeLanguage};
 use crate::{
-    adapter::{Around, has_ending, one_of, provided, tool::Tool},
+    adapter::{Around, has_ending, one_of, provided, tool::BuildTool},
     failure::{Code, Failure},
     launch::Launch,
     limits,
@@ -134,7 +134,7 @@ async fn compiled(
     args.extend(after.iter().map(OsString::from));
     around.progress.try_send(format!("compiling {}", source.display())).unwrap_or_default();
     let folder_of = source.parent().unwrap_or(&launch.cwd);
-    let tool = Tool { program: &compiler, args, cwd: folder_of, env: &launch.env };
+    let tool = BuildTool { program: &compiler, args, cwd: folder_of, env: &launch.env };
     tool.run(around).await?;
     std::fs::rename(&new, &program).map_err(|error| {
         Failure::new(Code::LaunchFailed, format!("`{compiler}` made no program: {error}"))
@@ -213,7 +213,7 @@ async fn made(
     };
     around.progress.try_send(format!("building {target}")).unwrap_or_default();
     let args = words.iter().map(OsString::from).collect();
-    Tool { program: builder, args, cwd: &launch.cwd, env: &launch.env }.run(around).await?;
+    BuildTool { program: builder, args, cwd: &launch.cwd, env: &launch.env }.run(around).await?;
     let below = launch.cwd.join(folder);
     let Some((program, kind)) = made_program(&below, &target) else {
         let text = format!("`{builder}` made no program `{target}` below `{}`", below.display());

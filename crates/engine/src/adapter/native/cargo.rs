@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{build::Built, kind::NativeLanguage};
 use crate::{
-    adapter::{Around, tool::Tool},
+    adapter::{Around, tool::BuildTool},
     failure::{Code, Failure},
     launch::Launch,
 };
@@ -142,7 +142,7 @@ async fn find(
         let program = one.program.display().to_string();
         let args = ["--list", "--format", "terse"].map(OsString::from).to_vec();
         let folder = one.manifest.parent().unwrap_or(&launch.cwd);
-        let tool = Tool { program: &program, args, cwd: folder, env: &launch.env };
+        let tool = BuildTool { program: &program, args, cwd: folder, env: &launch.env };
         let listed = tool.run(around).await?;
         let tests = listed.iter().filter_map(|it| it.strip_suffix(": test"));
         for test in tests {
@@ -256,7 +256,7 @@ async fn build(
         args.extend(["--manifest-path".into(), manifest.as_os_str().to_owned()]);
     }
     around.progress.try_send(format!("cargo {}", words.join(" "))).unwrap_or_default();
-    let tool = Tool { program: "cargo", args, cwd: &launch.cwd, env: &launch.env };
+    let tool = BuildTool { program: "cargo", args, cwd: &launch.cwd, env: &launch.env };
     let said = tool.run(around).await?;
     let artifacts = said.iter().filter(|it| it.contains("\"compiler-artifact\""));
     let artifacts = artifacts.filter_map(|it| serde_json::from_str::<Artifact>(it).ok());

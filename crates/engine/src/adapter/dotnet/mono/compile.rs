@@ -13,7 +13,7 @@ use std::{
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    adapter::{Around, debugger, provided, tool::Tool},
+    adapter::{Around, debugger, provided, tool::BuildTool},
     budget,
     failure::{Code, Failure},
     language::{DebuggerProgram, Install},
@@ -82,7 +82,7 @@ async fn compile(compiler: &Path, file: &Path, exe: &Path, around: &Around) -> R
         args.chain([format!("-out:{}", exe.display()).into(), file.into()]).collect();
     let (program, env) = (compiler.display().to_string(), BTreeMap::new());
     let cwd = file.parent().unwrap_or(file);
-    let ran = Tool { program: &program, args, cwd, env: &env }.ended(around);
+    let ran = BuildTool { program: &program, args, cwd, env: &env }.ended(around);
     let ran = tokio::time::timeout(limits::MONO_COMPILE, ran).await;
     let late =
         || failed(file, &format!("the compiler was not done after {:?}", limits::MONO_COMPILE));
