@@ -316,6 +316,8 @@ pub const INTERRUPT: Duration = Duration::from_secs(2);
 pub const ORPHANS_END: Duration = Duration::from_secs(4);
 /// What is dead for so long is nobody's: whoever waits for a child of ours takes it away at once.
 pub const DEAD_FOR: Duration = Duration::from_secs(10);
+/// How often it is looked whether a program that we attached to lives, and how long its debugger has to tell its end.
+pub const DEAD_SEEN: Duration = Duration::from_secs(1);
 /// How long the program's last output may take to arrive after its end.
 pub const DRAIN: Duration = Duration::from_millis(500);
 /// Bytes of what a runtime says about a stop, or of a reason, on the timeline.

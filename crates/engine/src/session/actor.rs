@@ -19,7 +19,7 @@ use tokio::{
 
 use self::{
     carry::answer,
-    ending::{Last, ended, ends},
+    ending::{Last, dead, ended, ends},
 };
 use super::{
     Command, Output as ProgramOutput, Reply,
@@ -123,6 +123,7 @@ impl Actor {
         let mut stoppers = Vec::new();
         let mut spending = self.breakpoints.spending();
         let mut in_a_row = 0;
+        let mut dead = std::pin::pin!(dead(process.clone()));
         loop {
             tokio::select! {
                 biased;
@@ -162,6 +163,10 @@ impl Actor {
                     if program.as_mut().is_some_and(Program::end_what_is_left) {
                         self.ending();
                     }
+                }
+                () = &mut dead => {
+                    self.exit = Some(Exit::Unknown);
+                    break;
                 }
                 exit = ended(program.as_mut()) => {
                     self.exit = Some(match &process {

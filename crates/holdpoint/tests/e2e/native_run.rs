@@ -262,6 +262,24 @@ fn a_program_that_runs_is_taken_looked_at_and_let_go() {
     assert!(running.0.try_wait().unwrap().is_none());
 }
 
+/// lldb says of it that it stands, whatever became of it.
+#[test]
+fn one_that_is_killed_while_it_stands_is_gone() {
+    let (suite, mut debug) = (Suite::of("c"), start());
+    let (source, program) = (suite.file("loop.c"), suite.file("loop"));
+    let built = Command::new("cc").args(["-g", "-O0", "-o"]).arg(&program).arg(&source).status();
+    assert!(built.unwrap().success());
+    let mut running = Stray::start(Command::new(&program).arg("never").current_dir(&suite.path));
+    debug.ok("debug_attach", json!({ "pid": running.0.id() }));
+    debug.ok("breakpoint_set", json!({ "file": source, "line": line(&source, "tick") }));
+    debug.ok("debug_wait", json!({})).stands("breakpoint", line(&source, "tick"));
+    running.0.kill().unwrap();
+    until("its end", || {
+        let said = debug.ok("debug_status", json!({}));
+        said.text.contains("ended").then_some(())
+    });
+}
+
 #[test]
 fn a_pause_is_one_and_no_kill_leaves_anything() {
     for (language, name) in [("c", "loop.c"), ("rust", "loop.rs")] {

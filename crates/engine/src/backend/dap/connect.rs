@@ -199,6 +199,9 @@ impl Dap {
             }
             bound.extend(self.set_breakpoints(file, wanted).await?);
         }
+        if !setup.breakpoints.is_empty() {
+            self.tidy().await;
+        }
         if !setup.functions.is_empty() || self.known.dialect.entry().is_some() {
             bound.extend(self.set_functions(setup.functions).await?);
         }

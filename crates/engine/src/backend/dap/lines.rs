@@ -109,7 +109,11 @@ impl Dap {
                 None => {
                     let mut placed = self.took(file, wanted, groups, &answers, setter);
                     placed.bound.extend(nowhere);
-                    self.tidy().await;
+                    // While it runs, lldb takes the next hit for a trap of the program's.
+                    let stands = !self.known.standing().is_empty();
+                    if stands {
+                        self.tidy().await;
+                    }
                     return Ok(placed);
                 }
             }
@@ -117,7 +121,7 @@ impl Dap {
     }
 
     /// Has the debugger stop once where it would several times for one pass.
-    async fn tidy(&self) {
+    pub(super) async fn tidy(&self) {
         let Some(command) = self.known.dialect.tidies() else { return };
         let arguments = t::EvaluateArguments {
             expression: command.to_owned(),

@@ -225,6 +225,16 @@ impl Last {
     }
 }
 
+/// Waits for the end of one that is not ours, and for its debugger to tell it: some tell nothing of what dies while it
+/// stands.
+pub(super) async fn dead(process: Option<Running>) {
+    let Some(process) = process else { return std::future::pending().await };
+    while process.is_alive() {
+        tokio::time::sleep(limits::DEAD_SEEN).await;
+    }
+    tokio::time::sleep(limits::DEAD_SEEN).await;
+}
+
 /// Waits for the end of a program of ours; of others we learn by their debugger. With a debug server its
 /// program goes too, and how that ended is not known by this.
 pub(super) async fn ended(program: Option<&mut Program>) -> Exit {

@@ -78,6 +78,20 @@ impl Lldb {
         let slice = Slice { start: 0, count: LOOKED_AT };
         let Ok(stack) = dap.stack(stopped.thread, slice).await else { return Some(stopped) };
         let own = stack.frames.iter().position(|it| it.is_user);
+        // A breakpoint that was set while the program ran may be hit before lldb knows of it itself.
+        let is_trap = stopped.reason == StopReason::Exception
+            && stopped.text.as_deref().is_some_and(|it| it.starts_with("signal SIGTRAP"));
+        if is_trap && let Some(top) = stack.frames.first() {
+            let hits = dap.known.at(top);
+            if !hits.is_empty() {
+                return Some(Stopped {
+                    reason: StopReason::Breakpoint,
+                    text: None,
+                    hits,
+                    ..stopped
+                });
+            }
+        }
         match stopped.reason {
             StopReason::Exception => {
                 stopped.text = self.raised(&stack.frames, stopped.text.take()).await;
@@ -264,7 +278,7 @@ impl Dialect for Lldb {
 
     /// One line of Rust with a macro in it has several places, one for each scope.
     fn tidies(&self) -> Option<&'static str> {
-        Some("`script holdpoint_values.tidy(lldb.debugger)")
+        self.is_rust.then_some("`script holdpoint_values.tidy(lldb.debugger)")
     }
 
     fn doubts_conditions(&self) -> bool {
