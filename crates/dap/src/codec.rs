@@ -141,6 +141,11 @@ impl Decoder {
     pub fn finish(&mut self) -> Option<DecodeError> {
         let left = self.buffer.len() - self.start;
         match std::mem::replace(&mut self.state, State::Header) {
+            // Killed before it had written how long its message is.
+            State::Header if self.skipped.bytes == 0 && header::is_broken_off(self.rest()) => {
+                self.start += left;
+                None
+            }
             State::Header => {
                 self.discard(left);
                 self.report()

@@ -73,3 +73,12 @@ fn is_header(line: &str) -> bool {
 fn trimmed(line: &[u8]) -> &str {
     std::str::from_utf8(line).map_or("\u{fffd}", str::trim)
 }
+
+/// Whether a header was begun, and its line was not ended.
+pub(super) fn is_broken_off(rest: &[u8]) -> bool {
+    const NAME: &[u8] = b"content-length:";
+    let name = rest.get(..NAME.len().min(rest.len())).unwrap_or_default();
+    !rest.is_empty()
+        && !rest.contains(&b'\n')
+        && NAME.get(..name.len()).is_some_and(|it| it.eq_ignore_ascii_case(name))
+}

@@ -183,6 +183,16 @@ fn the_head_of_a_body_that_is_too_large_is_told_however_it_arrives() {
 }
 
 #[test]
+fn an_end_within_a_header_is_no_garbage() {
+    for begun in ["Content-Length: ", "Content-Length: 12", "Conte"] {
+        let mut decoder = Decoder::default();
+        decoder.feed(format!("Content-Length: 1\r\n\r\n1{begun}").as_bytes());
+        assert_eq!(decoder.next(), Some(Ok(serde_json::json!(1))));
+        assert_eq!((decoder.next(), decoder.finish()), (None, None), "{begun}");
+    }
+}
+
+#[test]
 fn an_end_within_a_body_that_is_too_large_says_how_much_had_come() {
     let mut decoder = Decoder::bounded(Bounds { header: 64, body: 100, skip: 1000 });
     decoder.feed(format!("Content-Length: 500\r\n\r\n{}", "x".repeat(300)).as_bytes());
