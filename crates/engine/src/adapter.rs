@@ -32,7 +32,6 @@ use futures::future::BoxFuture;
 use holdpoint_dap::Tape;
 use tokio::sync::mpsc;
 
-pub(crate) use self::served::is_gone;
 pub use self::{
     ask::choose_running,
     configured::{AdapterBlock, Ignored, Reach},

@@ -32,18 +32,6 @@ use crate::{
     limits,
 };
 
-/// What our own servers answer when the runtime that they speak to is no more.
-const GONE: &[&str] = &[
-    "the connection to the virtual machine is closed",
-    "the virtual machine has ended",
-    "the runtime is gone",
-];
-
-/// Whether a refusal says that the program is no more.
-pub(crate) fn is_gone(refusal: &str) -> bool {
-    GONE.iter().any(|it| refusal.contains(it))
-}
-
 /// The request, of no protocol but ours, that breaks off what the program computes for us; see
 /// [`Dialect::interrupts`].
 pub(super) const INTERRUPT: &str = "holdpoint/interrupt";
@@ -311,21 +299,5 @@ async fn tell(mut outbox: Outbox, mut write: WriteHalf<DuplexStream>) {
     }
     if let Err(error) = write.shutdown().await {
         tracing::debug!(%error, "a pipe of ours was closed already");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use holdpoint_jdwp::JdwpError;
-    use holdpoint_sdb::MonoError;
-
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_runtime_is_known_by_what_is_said_of_it() {
-        assert!(is_gone(&JdwpError::Closed("reset".into()).to_string()));
-        assert!(is_gone(&JdwpError::Refused(JdwpError::VM_DEAD).to_string()));
-        assert!(is_gone(&MonoError::Closed("reset".to_owned()).to_string()));
-        assert!(!is_gone(&JdwpError::Refused(JdwpError::INVALID_THREAD).to_string()));
     }
 }

@@ -495,10 +495,22 @@ fn taken<B>(answer: Result<B, Failure>) -> Result<(), Failure> {
     }
 }
 
+/// What our own debug servers answer when the runtime that they speak to is no more.
+const GONE: &[&str] = &[
+    "the connection to the virtual machine is closed",
+    "the virtual machine has ended",
+    "the runtime is gone",
+];
+
+/// Whether a refusal says that the program is no more.
+fn is_gone(refusal: &str) -> bool {
+    GONE.iter().any(|it| refusal.contains(it))
+}
+
 fn refused(error: RequestError) -> Failure {
     match error {
         // It ended while it was asked; that it did is told by its process in the next moment.
-        RequestError::Refused { message, .. } if crate::adapter::is_gone(&message) => {
+        RequestError::Refused { message, .. } if is_gone(&message) => {
             Failure::new(Code::SessionEnded, format!("the program is gone: {message}"))
         }
         RequestError::Refused { command, message, .. } => Failure::new(

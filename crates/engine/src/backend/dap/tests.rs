@@ -432,3 +432,14 @@ async fn what_was_got_at_an_earlier_stop_is_refused() {
     assert!(matches!(next(&mut signals).await, Signal::Continued { .. }));
     assert_eq!(evaluate(&now).await, earlier);
 }
+
+#[test]
+fn the_end_of_a_runtime_is_known_by_what_is_said_of_it() {
+    use holdpoint_jdwp::JdwpError;
+
+    use super::is_gone;
+    assert!(is_gone(&JdwpError::Closed("reset".into()).to_string()));
+    assert!(is_gone(&JdwpError::Refused(JdwpError::VM_DEAD).to_string()));
+    assert!(is_gone(&holdpoint_sdb::MonoError::Closed("reset".to_owned()).to_string()));
+    assert!(!is_gone(&JdwpError::Refused(JdwpError::INVALID_THREAD).to_string()));
+}
