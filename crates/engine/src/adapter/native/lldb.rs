@@ -10,6 +10,8 @@ use crate::{adapter::provided, launch::Launch};
 
 /// How values are shown, in lldb's own Python.
 const VALUES: &str = include_str!("values.py");
+/// Where breakpoints lie, in the same.
+const POINTS: &str = include_str!("points.py");
 
 /// Functions of the languages' own libraries: `std::vec::Vec::push`, `<alloc::string::String as core::…>::from`.
 const LIBRARIES: &str = r"^(std|core|alloc|__gnu_cxx|__cxxabiv1)::|^<.*(std|core|alloc)::";
@@ -66,6 +68,8 @@ pub(super) fn settings(
             let ours =
                 "-F holdpoint_values.referred --recognizer-function holdpoint_values.is_pointer";
             all.push(format!("type summary add -w holdpoint -e {ours}"));
+            let points = values.with_file_name("holdpoint_points.py");
+            all.push(format!("command script import {}", quoted(&points.display().to_string())));
         }
     }
     all
@@ -92,11 +96,12 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Our file about values; `None` where nothing can be written, and values are shown as lldb does by itself.
+/// Our file about values, with the one about breakpoints beside it; `None` where nothing can be written, and values are shown as lldb does by itself.
 pub(super) fn values(home: &Path) -> Option<PathBuf> {
     let written = provided::below(home, |home| {
         let file = home.join("lldb").join("holdpoint_values.py");
         provided::write_once(&file, VALUES)?;
+        provided::write_once(&file.with_file_name("holdpoint_points.py"), POINTS)?;
         Ok(file)
     });
     written.inspect_err(|error| tracing::debug!(%error, "values are shown by lldb alone")).ok()

@@ -109,7 +109,7 @@ impl Dap {
                 None => {
                     let mut placed = self.took(file, wanted, groups, &answers, setter);
                     placed.bound.extend(nowhere);
-                    // While it runs, lldb takes the next hit for a trap of the program's.
+                    // While it runs, what would be taken out may be hit in that moment.
                     let stands = !self.known.standing().is_empty();
                     if stands {
                         self.tidy().await;

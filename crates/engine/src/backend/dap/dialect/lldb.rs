@@ -278,7 +278,7 @@ impl Dialect for Lldb {
 
     /// One line of Rust with a macro in it has several places, one for each scope.
     fn tidies(&self) -> Option<&'static str> {
-        self.is_rust.then_some("`script holdpoint_values.tidy(lldb.debugger)")
+        self.is_rust.then_some("`script holdpoint_points.tidy(lldb.debugger)")
     }
 
     fn doubts_conditions(&self) -> bool {
