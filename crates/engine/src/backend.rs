@@ -102,6 +102,14 @@ impl Backend {
 }
 
 impl Backend {
+    /// The process on the other end, where its debugger tells.
+    pub fn pid(&self) -> Option<u32> {
+        match self {
+            Backend::Dap(dap) => dap.pid(),
+            Backend::Cdp(_) | Backend::Vscode(_) => None,
+        }
+    }
+
     /// Whether letting go of the program ends it, though we did not start its process.
     pub fn ends_it(&self) -> bool {
         match self {

@@ -316,7 +316,11 @@ pub const INTERRUPT: Duration = Duration::from_secs(2);
 pub const ORPHANS_END: Duration = Duration::from_secs(4);
 /// What is dead for so long is nobody's: whoever waits for a child of ours takes it away at once.
 pub const DEAD_FOR: Duration = Duration::from_secs(10);
-/// How often it is looked whether a program that we attached to lives, and how long its debugger has to tell its end.
+/// How often it is looked whether a program lives that a debug server holds. Some of those let it lie for half a second.
+pub const DEAD_LOOK: Duration = Duration::from_millis(100);
+/// How many processes may stand above another.
+pub const DEEP: usize = 1_000;
+/// How long they have to tell its end.
 pub const DEAD_SEEN: Duration = Duration::from_secs(1);
 /// How long the program's last output may take to arrive after its end.
 pub const DRAIN: Duration = Duration::from_millis(500);
@@ -515,6 +519,11 @@ pub const EXPRESSION_DEPTH: usize = 64;
 pub const SERVED_PIPE: usize = 64 * 1024;
 /// Answers and events that wait to be written into it.
 pub const SERVED_OUTBOX: usize = 256;
+
+// Runtimes that are their own debuggers.
+
+/// Questions that are on their way to one at once.
+pub const ASKED_AT_ONCE: usize = 32;
 
 // Java.
 

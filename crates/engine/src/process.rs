@@ -240,6 +240,12 @@ impl Program {
         self.wait().await
     }
 
+    /// The same of a debug server that has nothing to let go.
+    pub async fn kill_at_once(&mut self) -> Exit {
+        self.signal_guard(rustix::process::Signal::QUIT);
+        self.wait().await
+    }
+
     /// The same, with what its guard left of it: the dead are nobody's for as long as we live otherwise.
     pub async fn finish(mut self) {
         self.kill().await;
@@ -250,9 +256,13 @@ impl Program {
 
     /// The guard does the killing: only it sees every descendant.
     fn tell_guard(&self) {
+        self.signal_guard(rustix::process::Signal::TERM);
+    }
+
+    fn signal_guard(&self, signal: rustix::process::Signal) {
         if let Some(pid) = self.guard.id().and_then(|pid| i32::try_from(pid).ok())
             && let Some(pid) = rustix::process::Pid::from_raw(pid)
-            && let Err(error) = rustix::process::kill_process(pid, rustix::process::Signal::TERM)
+            && let Err(error) = rustix::process::kill_process(pid, signal)
         {
             tracing::debug!(%error, "the guard is gone already");
         }

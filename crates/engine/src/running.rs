@@ -10,6 +10,7 @@ use std::{
 use crate::{
     failure::{Code, Failure},
     limits,
+    process::Exit,
 };
 
 /// One process, and no later one of the same number.
@@ -65,6 +66,24 @@ impl Running {
 
     pub fn is_alive(&self) -> bool {
         stat(self.pid).is_some_and(|it| it.began == self.began && !matches!(it.state, 'Z' | 'X'))
+    }
+
+    /// Waits for its end, whoever started it: with what it ended, where that is to be seen.
+    pub async fn ends(&self) -> Option<Exit> {
+        while self.is_alive() {
+            // The system tells only parents.
+            tokio::time::sleep(limits::DEAD_LOOK).await;
+        }
+        self.ended_with()
+    }
+
+    /// With what it ended, as long as nobody has taken note of its end.
+    fn ended_with(&self) -> Option<Exit> {
+        let stat = stat(self.pid).filter(|it| it.began == self.began && it.state == 'Z')?;
+        Some(match stat.ended & 0x7f {
+            0 => Exit::Code((stat.ended >> 8) & 0xff),
+            signal => Exit::Signal(signal),
+        })
     }
 
     /// When it began, by the clock that files have.
@@ -158,18 +177,26 @@ pub fn listener(port: u16) -> Option<u32> {
 pub fn holds(root: u32, inode: u64) -> bool {
     let parents: HashMap<u32, u32> =
         pids().filter_map(|pid| Some((pid, stat(pid)?.parent))).collect();
-    let is_below = |mut pid: u32| {
-        // No longer than there are processes: numbers may be given anew while they are read.
-        for _ in 0..=parents.len() {
-            match parents.get(&pid) {
-                _ if pid == root => return true,
-                Some(parent) => pid = *parent,
-                None => return false,
-            }
+    let parent = |pid| parents.get(&pid).copied();
+    let mut below = parents.keys().filter(|pid| leads_to(**pid, root, parent));
+    below.any(|pid| inodes(*pid).contains(&inode))
+}
+
+/// Whether a process is `root`, or was started below it; of a thread, whether its process is.
+pub fn is_below(pid: u32, root: u32) -> bool {
+    leads_to(pid, root, |pid| Some(stat(pid)?.parent))
+}
+
+fn leads_to(mut pid: u32, root: u32, parent: impl Fn(u32) -> Option<u32>) -> bool {
+    // Numbers may be given anew while they are read.
+    for _ in 0..limits::DEEP {
+        match parent(pid) {
+            _ if pid == root => return true,
+            Some(above) => pid = above,
+            None => return false,
         }
-        false
-    };
-    parents.keys().filter(|pid| is_below(**pid)).any(|pid| inodes(*pid).contains(&inode))
+    }
+    false
 }
 
 pub fn words(pid: u32) -> Vec<String> {
@@ -190,6 +217,8 @@ struct Stat {
     state: char,
     parent: u32,
     began: u64,
+    /// As `wait` tells it.
+    ended: i32,
 }
 
 fn stat(pid: u32) -> Option<Stat> {
@@ -201,7 +230,9 @@ fn stat(pid: u32) -> Option<Stat> {
     let parent = fields.next()?.parse().ok()?;
     // The 22nd field of all, the 20th from the state on.
     let began = fields.nth(17)?.parse().ok()?;
-    Some(Stat { state, parent, began })
+    // The last one; not for everybody to see.
+    let ended = fields.last().and_then(|it| it.parse().ok()).unwrap_or_default();
+    Some(Stat { state, parent, began, ended })
 }
 
 fn inodes(pid: u32) -> HashSet<u64> {

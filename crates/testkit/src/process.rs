@@ -100,6 +100,23 @@ impl Drop for Process {
     }
 }
 
+/// As `kill -9` does it.
+pub fn kill(pid: u32) {
+    let killed = Command::new("kill").args(["-9", &pid.to_string()]).status();
+    assert!(killed.unwrap().success(), "there is no process {pid}");
+}
+
+/// The process that works in this folder and has this name.
+pub fn working_in(folder: &Path, name: &str) -> Option<u32> {
+    let all = std::fs::read_dir("/proc").ok()?.flatten();
+    let is_it = |pid: &u32| {
+        let of = |what: &str| PathBuf::from(format!("/proc/{pid}/{what}"));
+        let is_here = std::fs::read_link(of("cwd")).is_ok_and(|it| it == folder);
+        is_here && std::fs::read_to_string(of("comm")).is_ok_and(|it| it.trim_end() == name)
+    };
+    all.filter_map(|it| it.file_name().to_str()?.parse().ok()).find(is_it)
+}
+
 /// A home as Holdpoint makes it, for its user alone; a wider one would be narrowed with a line.
 pub fn home() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");

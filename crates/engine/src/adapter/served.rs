@@ -8,7 +8,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use futures::future::BoxFuture;
+use futures::{
+    future::BoxFuture,
+    stream::{self, StreamExt as _, TryStreamExt as _},
+};
 use holdpoint_dap::{
     Tape,
     codec::{Decoder, encode},
@@ -35,6 +38,13 @@ use crate::{
 /// The request, of no protocol but ours, that breaks off what the program computes for us; see
 /// [`Dialect::interrupts`].
 pub(super) const INTERRUPT: &str = "holdpoint/interrupt";
+
+/// Asks side by side what takes a round trip each, and has the answers in their order.
+pub(super) async fn together<T, E>(
+    all: impl IntoIterator<Item = impl Future<Output = Result<T, E>>>,
+) -> Result<Vec<T>, E> {
+    stream::iter(all).buffered(limits::ASKED_AT_ONCE).try_collect().await
+}
 
 /// One debug server.
 pub(super) trait Served: Send + Sync + 'static {

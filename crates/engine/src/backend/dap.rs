@@ -212,6 +212,7 @@ impl Dap {
             Some(thread) => thread,
             None => self.threads().await?.first().map_or(1, |thread| thread.id),
         };
+        self.known.pauses();
         self.ask::<Pause>(t::PauseArguments { thread_id }).await.map(drop)
     }
 

@@ -15,11 +15,12 @@ use futures::{StreamExt as _, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
     sync::{mpsc, watch},
     task::JoinSet,
+    time::Instant,
 };
 
 use self::{
     carry::answer,
-    ending::{Last, dead, ended, ends},
+    ending::{Last, dead, ended, ends, silent},
 };
 use super::{
     Command, Output as ProgramOutput, Reply,
@@ -56,6 +57,10 @@ pub(super) struct Actor {
     is_ending: bool,
     /// How the program ended, where its debugger told.
     told_exit: Option<Exit>,
+    /// The same, as the system tells it.
+    seen_exit: Option<Exit>,
+    /// Its debugger did not notice.
+    is_dead: bool,
     stop: Option<Arc<Shown>>,
     /// When a program began that we did not start.
     began: Option<SystemTime>,
@@ -104,6 +109,8 @@ impl Actor {
             exit: None,
             is_ending: false,
             told_exit: None,
+            seen_exit: None,
+            is_dead: false,
             stop: None,
             began: None,
             look: None,
@@ -123,7 +130,9 @@ impl Actor {
         let mut stoppers = Vec::new();
         let mut spending = self.breakpoints.spending();
         let mut in_a_row = 0;
-        let mut dead = std::pin::pin!(dead(process.clone()));
+        let server = program.as_ref().filter(|it| it.is_server()).and_then(Program::root);
+        let mut died = None;
+        let mut dead = std::pin::pin!(dead(process.clone(), self.targets.clone(), server));
         loop {
             tokio::select! {
                 biased;
@@ -164,8 +173,14 @@ impl Actor {
                         self.ending();
                     }
                 }
-                () = &mut dead => {
+                exit = &mut dead, if died.is_none() => {
+                    died = Some(Instant::now());
+                    self.seen_exit = exit;
+                }
+                () = silent(died) => {
+                    self.is_dead = true;
                     self.exit = Some(Exit::Unknown);
+                    self.ending();
                     break;
                 }
                 exit = ended(program.as_mut()) => {

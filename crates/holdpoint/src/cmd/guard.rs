@@ -100,6 +100,7 @@ async fn watch(
     report: &mut ReportWriter,
 ) -> anyhow::Result<ExitStatus> {
     let mut terminate = signal(SignalKind::terminate())?;
+    let mut at_once = signal(SignalKind::quit())?;
     let mut command = Command::new(program);
     command.args(args).process_group(0).kill_on_drop(true);
     ends_with_us(&mut command, visits);
@@ -114,6 +115,8 @@ async fn watch(
             true => tokio::time::timeout(LETTING_GO, child.wait()).await.ok().transpose()?,
             false => None,
         },
+        // There is nothing to be let go.
+        _ = at_once.recv() => None,
     };
     let gone = kill_tree(group);
     match ended {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use holdpoint_testkit::{
     debug::{Debug, line},
+    process::{kill, working_in},
     until,
 };
 use serde_json::json;
@@ -235,4 +236,36 @@ fn a_killed_server_leaves_neither_delve_nor_the_program() {
     debug.launch(&shop.file(), more);
     assert!(debug.children().len() >= 3, "guard, delve and the program");
     debug.restart_server(BIN);
+}
+
+/// Delve says of it that it stands, whatever became of it; the system knows better.
+#[test]
+fn one_that_is_killed_while_it_stands_is_gone() {
+    let (mut debug, shop) = (start(), Shop::new());
+    let source = shop.root.join("loop/loop.go");
+    debug.launch(&source, json!({ "args": ["never"], "cwd": shop.root }));
+    kill(working_in(&shop.root, "loop").unwrap());
+    let said = until("its end", || {
+        let said = debug.ok("debug_wait", json!({ "timeout_s": 1 }));
+        (said.data["state"] == "ended").then_some(said)
+    });
+    said.ended(json!({ "signal": 9 }));
+    debug.nothing_is_left();
+}
+
+/// Delve calls it a pause when a breakpoint is hit in the moment in which another one is set.
+#[test]
+fn one_that_is_hit_while_others_are_set_is_a_breakpoint() {
+    let (mut debug, shop) = (start(), Shop::new());
+    let source = shop.root.join("loop/loop.go");
+    debug.launch(&source, json!({ "args": ["never"], "cwd": shop.root }));
+    let at = line(&source, "tick");
+    debug.ok("breakpoint_set", json!({ "file": source, "line": at }));
+    for _ in 0..20 {
+        debug.ok("debug_continue", json!({ "timeout_s": 0 }));
+        let other = json!({ "file": shop.file(), "line": shop.line("never") });
+        let id = debug.ok("breakpoint_set", other).data["breakpoint_id"].clone();
+        debug.ok("debug_wait", json!({})).stands("breakpoint", at);
+        debug.ok("breakpoint_remove", json!({ "id": id }));
+    }
 }

@@ -7,6 +7,7 @@ use std::{
 
 use holdpoint_testkit::{
     debug::{Debug, line},
+    process::{kill, working_in},
     until,
 };
 use serde_json::{Value, json};
@@ -278,6 +279,21 @@ fn one_that_is_killed_while_it_stands_is_gone() {
         let said = debug.ok("debug_status", json!({}));
         said.text.contains("ended").then_some(())
     });
+}
+
+/// The same of one that we started, which its debugger takes away.
+#[test]
+fn one_of_ours_that_is_killed_while_it_stands_is_gone() {
+    let (suite, mut debug) = (Suite::of("cpp"), start());
+    debug.launch(&suite.file("loop.cpp"), json!({ "args": ["never"], "cwd": suite.path }));
+    kill(working_in(&suite.path, "loop").unwrap());
+    let said = until("its end", || {
+        let said = debug.ok("debug_wait", json!({ "timeout_s": 1 }));
+        (said.data["state"] == "ended").then_some(said)
+    });
+    let exit = &said.data["exit"];
+    assert!(*exit == json!({}) || *exit == json!({ "signal": 9 }), "{said:?}");
+    debug.nothing_is_left();
 }
 
 #[test]

@@ -262,6 +262,7 @@ impl Serving {
             state.stop.clone_from(&next);
             next
         };
+        self.vm.forget_objects();
         self.vm.wire.resume().await.map_err(said)?;
         if let Some(next) = next {
             self.tell(next).await;

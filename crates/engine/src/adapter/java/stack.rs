@@ -6,9 +6,13 @@ use holdpoint_dap::types as t;
 use holdpoint_jdwp::types::{NATIVE, ObjectId, STATIC, SlotInfo, Value};
 
 use super::{
+    super::served::together,
     serving::{FrameAt, PartsOf, Serving, is_foreign, said},
     vm::{Class, LAMBDA, lock, readable, short},
 };
+
+/// Name, value, the expression that gives it, and what it was declared as.
+type Member = (String, Value, Option<String>, Option<String>);
 
 impl Serving {
     pub(super) async fn stack(
@@ -83,11 +87,10 @@ impl Serving {
     pub(super) async fn variables(&self, reference: i64) -> Result<t::VariablesBody, String> {
         let of = lock(&self.state).parts.get(reference);
         let of = of.ok_or("that value is of an earlier stop")?;
-        let mut variables = Vec::new();
-        for (name, value, way, declared) in self.members(&of).await? {
+        let one = async |(name, value, way, declared): Member| {
             let (shown, reference) = self.shown(value, way.clone()).await?;
             let kind = if shown.kind.is_empty() { declared } else { Some(shown.kind) };
-            variables.push(t::Variable {
+            Ok::<_, String>(t::Variable {
                 name,
                 value: shown.text,
                 type_name: kind,
@@ -95,20 +98,17 @@ impl Serving {
                 variables_reference: reference,
                 indexed_variables: shown.indexed.and_then(|it| i64::try_from(it).ok()),
                 ..Default::default()
-            });
-        }
+            })
+        };
+        let variables = together(self.members(&of).await?.into_iter().map(one)).await?;
         Ok(t::VariablesBody { variables })
     }
 
-    /// Name, value, the expression that gives it, and what it was declared as.
-    async fn members(
-        &self,
-        of: &PartsOf,
-    ) -> Result<Vec<(String, Value, Option<String>, Option<String>)>, String> {
+    async fn members(&self, of: &PartsOf) -> Result<Vec<Member>, String> {
         match of {
             PartsOf::Locals(at) => {
                 let mut all = Vec::new();
-                let this = self.this(*at).await?;
+                let (this, locals) = tokio::try_join!(self.this(*at), self.locals(*at))?;
                 if this != ObjectId::NULL {
                     all.push((
                         "this".to_owned(),
@@ -117,7 +117,7 @@ impl Serving {
                         None,
                     ));
                 }
-                for (slot, value) in self.locals(*at).await? {
+                for (slot, value) in locals {
                     let declared = short(&readable(&slot.signature));
                     all.push((slot.name.clone(), value, Some(slot.name), Some(declared)));
                 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use holdpoint_jdwp::{
     JdwpError,
-    types::{ObjectId, SYNTHETIC, Value},
+    types::{FieldInfo, ObjectId, SYNTHETIC, Value},
 };
 
 use super::{
     holds::{Holds, holds},
     vm::{Class, Vm, short},
 };
-use crate::{budget, expression::Numeric, limits};
+use crate::{adapter::served::together, budget, expression::Numeric, limits};
 
 /// A value in words.
 #[derive(Debug, Clone)]
@@ -160,11 +160,8 @@ impl Vm {
         total: usize,
         depth: usize,
     ) -> Result<String, JdwpError> {
-        let mut texts = Vec::new();
-        for item in items {
-            texts.push(self.show_at(*item, depth).await?.text);
-        }
-        Ok(format!("[{}]", joined(texts, total)))
+        let text = async |item: &Value| Ok(self.show_at(*item, depth).await?.text);
+        Ok(format!("[{}]", joined(together(items.iter().map(text)).await?, total)))
     }
 
     async fn entries(
@@ -173,13 +170,12 @@ impl Vm {
         total: usize,
         depth: usize,
     ) -> Result<String, JdwpError> {
-        let mut texts = Vec::new();
-        for (key, value) in entries {
-            let key = self.show_at(*key, depth).await?;
-            let value = self.show_at(*value, depth).await?;
-            texts.push(format!("{}={}", key.text, value.text));
-        }
-        Ok(format!("{{{}}}", joined(texts, total)))
+        let text = async |(key, value): &(Value, Value)| {
+            let (key, value) =
+                tokio::try_join!(self.show_at(*key, depth), self.show_at(*value, depth))?;
+            Ok(format!("{}={}", key.text, value.text))
+        };
+        Ok(format!("{{{}}}", joined(together(entries.iter().map(text)).await?, total)))
     }
 
     /// The first fields of an object.
@@ -188,11 +184,10 @@ impl Vm {
         let fields = self.fields(id).await?;
         let own: Vec<_> = fields.into_iter().filter(|(it, _)| it.flags & SYNTHETIC == 0).collect();
         let total = own.len();
-        let mut texts = Vec::new();
-        for (field, value) in own.into_iter().take(count) {
-            let text = self.show_at(value, depth + 1).await?.text;
-            texts.push(format!("{}={text}", field.name));
-        }
+        let text = async |(field, value): (FieldInfo, Value)| {
+            Ok(format!("{}={}", field.name, self.show_at(value, depth + 1).await?.text))
+        };
+        let texts = together(own.into_iter().take(count).map(text)).await?;
         Ok(format!("{{{}}}", joined(texts, total)))
     }
 
@@ -220,16 +215,15 @@ impl Vm {
                 return Ok(items.into_iter().enumerate().map(one).collect());
             }
             Some(Holds::Entries { entries, .. }) => {
-                let mut parts = Vec::new();
-                for (key, value) in entries {
+                let part = async |(key, value): (Value, Value)| {
                     let name = self.show_at(key, limits::JAVA_GLANCE.len() - 1).await?.text;
-                    parts.push(Part { way: Some(format!("[{name}]")), name, value });
-                }
-                return Ok(parts);
+                    Ok(Part { way: Some(format!("[{name}]")), name, value })
+                };
+                return together(entries.into_iter().map(part)).await;
             }
             None => {}
         }
-        let one = |(field, value): (holdpoint_jdwp::types::FieldInfo, Value)| Part {
+        let one = |(field, value): (FieldInfo, Value)| Part {
             way: Some(format!(".{}", field.name)),
             name: field.name,
             value,

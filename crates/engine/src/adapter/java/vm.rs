@@ -21,6 +21,8 @@ pub(super) struct Vm {
     classes: Mutex<HashMap<ClassId, Arc<Class>>>,
     lines: Mutex<HashMap<(ClassId, MethodId), Arc<LineTable>>>,
     slots: Mutex<HashMap<(ClassId, MethodId), Arc<SlotTable>>>,
+    /// What objects are, until the program goes on: the machine has a number for each only as long as it lives.
+    objects: Mutex<HashMap<ObjectId, ClassId>>,
 }
 
 /// One class, without those above it.
@@ -115,7 +117,13 @@ pub(super) fn signature(name: &str) -> String {
 
 impl Vm {
     pub(super) fn new(wire: Requester) -> Vm {
-        Vm { wire, classes: Mutex::default(), lines: Mutex::default(), slots: Mutex::default() }
+        Vm {
+            wire,
+            classes: Mutex::default(),
+            lines: Mutex::default(),
+            slots: Mutex::default(),
+            objects: Mutex::default(),
+        }
     }
 
     pub(super) async fn class(&self, id: ClassId) -> Result<Arc<Class>, JdwpError> {
@@ -174,7 +182,21 @@ impl Vm {
     }
 
     pub(super) async fn class_of(&self, object: ObjectId) -> Result<Arc<Class>, JdwpError> {
-        self.class(self.wire.class_of(object).await?).await
+        self.class(self.kind_of(object).await?).await
+    }
+
+    async fn kind_of(&self, object: ObjectId) -> Result<ClassId, JdwpError> {
+        if let Some(known) = lock(&self.objects).get(&object) {
+            return Ok(*known);
+        }
+        let class = self.wire.class_of(object).await?;
+        lock(&self.objects).insert(object, class);
+        Ok(class)
+    }
+
+    /// The program goes on: what its objects are is asked again.
+    pub(super) fn forget_objects(&self) {
+        lock(&self.objects).clear();
     }
 
     /// A class and all above it, itself first.
@@ -250,7 +272,7 @@ impl Vm {
         &self,
         object: ObjectId,
     ) -> Result<Vec<(FieldInfo, Value)>, JdwpError> {
-        let class = self.wire.class_of(object).await?;
+        let class = self.kind_of(object).await?;
         let mut fields: Vec<FieldInfo> = Vec::new();
         for class in self.chain(class).await?.iter().rev() {
             fields.extend(class.fields.iter().filter(|it| it.flags & STATIC == 0).cloned());
@@ -266,7 +288,7 @@ impl Vm {
         object: ObjectId,
         name: &str,
     ) -> Result<Option<Value>, JdwpError> {
-        let class = self.wire.class_of(object).await?;
+        let class = self.kind_of(object).await?;
         for class in self.chain(class).await? {
             let is_it = |it: &&FieldInfo| it.name == name && it.flags & STATIC == 0;
             if let Some(field) = class.fields.iter().find(is_it) {

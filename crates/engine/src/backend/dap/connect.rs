@@ -279,6 +279,7 @@ impl DebuggerState {
                 };
                 self.meant(&changed.breakpoint).into_iter().map(bound).collect()
             }
+            Event::Exited(exited) if self.dialect.makes_up(exited.exit_code) => Vec::new(),
             Event::Exited(exited) => {
                 let code = exited.exit_code;
                 // Some tell a signal's number as if the program had ended with it.

@@ -73,6 +73,11 @@ pub trait Dialect: Send + Sync {
         None
     }
 
+    /// Whether it made up this exit code, for it does not know how the program ended.
+    fn makes_up(&self, _exit_code: i64) -> bool {
+        false
+    }
+
     /// The signal by which the program ended, where the debugger writes it out.
     fn killed_by(&self, _output: &str) -> Option<i32> {
         None

@@ -57,6 +57,7 @@ pub struct DebuggerState {
     pub(super) tells_output: bool,
     /// We said that we go. Said twice, debugpy's adapter would break, and the program with it.
     parted: AtomicBool,
+    pausing: AtomicBool,
 }
 
 impl DebuggerState {
@@ -86,6 +87,7 @@ impl DebuggerState {
             tasks: Tasks::default(),
             tells_output,
             parted: AtomicBool::default(),
+            pausing: AtomicBool::default(),
         }
     }
 
@@ -165,6 +167,16 @@ impl DebuggerState {
 
     pub(super) fn set_pid(&self, pid: Option<u32>) {
         *lock(&self.pid) = pid;
+    }
+
+    /// The next stop may be the one that we ask for.
+    pub(super) fn pauses(&self) {
+        self.pausing.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it may be, at that stop.
+    pub(super) fn was_paused(&self) -> bool {
+        self.pausing.swap(false, Ordering::Relaxed)
     }
 
     /// Whether we go now; once only.

@@ -181,6 +181,11 @@ impl Dap {
     /// What a stop of the protocol needs before it can be told.
     pub(super) fn to_look_at(&self, stopped: &Stopped) -> Option<Look> {
         let known = &self.known;
+        // One that was hit in the moment in which it, or another, was set.
+        let is_ours = known.was_paused();
+        if stopped.reason == StopReason::Pause && !is_ours && !known.sites().is_empty() {
+            return Some(Look::Place);
+        }
         let is_nameless = stopped.reason == StopReason::Breakpoint && stopped.hits.is_empty();
         let may_be_either = !known.sites().is_empty() || !known.steps().is_empty();
         if is_nameless && !known.dialect.names_hits() && may_be_either {
@@ -223,11 +228,12 @@ impl Dap {
             // A stop that is nobody's is the program's own, or a step's end: some debuggers call both a breakpoint,
             // and give each stop a thread of its own.
             if stopped.hits.is_empty() {
-                if self.known.steps().are_over() {
+                if stopped.reason == StopReason::Breakpoint && self.known.steps().are_over() {
                     stopped.reason = StopReason::Step;
                 }
                 return self.tell_stop(stopped, &signals).await;
             }
+            stopped.reason = StopReason::Breakpoint;
         }
         let mut passed = Vec::new();
         let (mut stops, mut why) = (Vec::new(), None);

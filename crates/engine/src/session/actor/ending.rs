@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tokio::time::Instant;
+
 use super::Actor;
 use crate::{
     backend::Signal,
     ids::TargetId,
     limits,
     process::{Exit, Program},
-    running::Running,
+    running::{self, Running},
     session::{
         state::Input,
         target::{Target, Targets},
@@ -24,6 +26,11 @@ impl Actor {
     ) -> Exit {
         let is_ours = program.is_some();
         let exit = match (self.exit, program) {
+            // Nothing is to be let go.
+            (Some(exit), Some(server)) if server.is_server() && self.is_dead => {
+                server.kill_at_once().await;
+                exit
+            }
             // It would live on without its program.
             (Some(exit), Some(server)) if server.is_server() => {
                 self.late_exit().await;
@@ -55,10 +62,10 @@ impl Actor {
         } else {
             self.what_came();
         }
-        // Of a program that we did not start, only its debugger knows.
-        let exit = match (exit, self.told_exit) {
-            (Exit::Unknown, Some(told)) => told,
-            (exit, _) => exit,
+        // Of a program that we did not start, only the system and its debugger know.
+        let exit = match exit {
+            Exit::Unknown => self.seen_exit.or(self.told_exit).unwrap_or(exit),
+            exit => exit,
         };
         self.exit = Some(exit);
         self.part(exit);
@@ -225,14 +232,45 @@ impl Last {
     }
 }
 
-/// Waits for the end of one that is not ours, and for its debugger to tell it: some tell nothing of what dies while it
-/// stands.
-pub(super) async fn dead(process: Option<Running>) {
-    let Some(process) = process else { return std::future::pending().await };
-    while process.is_alive() {
-        tokio::time::sleep(limits::DEAD_SEEN).await;
+/// Waits for the end of a program that a debug server holds: some tell nothing of what dies while it stands. `server` is
+/// ours, and holds what it traces.
+pub(super) async fn dead(
+    mut process: Option<Running>,
+    targets: Targets,
+    server: Option<u32>,
+) -> Option<Exit> {
+    if let (None, Some(server)) = (&process, server) {
+        process = traced(told(&targets).await, server);
     }
-    tokio::time::sleep(limits::DEAD_SEEN).await;
+    match process {
+        Some(process) => process.ends().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until whoever debugs a dead program has had the time to say so.
+pub(super) async fn silent(died: Option<Instant>) {
+    match died {
+        Some(died) => tokio::time::sleep_until(died + limits::DEAD_SEEN).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for the number of the program's process.
+async fn told(targets: &Targets) -> u32 {
+    loop {
+        if let Some(pid) = targets.backend(TargetId::MAIN).and_then(|it| it.pid()) {
+            return pid;
+        }
+        tokio::time::sleep(limits::DEAD_LOOK).await;
+    }
+}
+
+/// The number means a process of this system where our server traces it.
+fn traced(pid: u32, server: u32) -> Option<Running> {
+    let process = Running::find(pid).ok()?;
+    let tracer = process.tracer()?;
+    running::is_below(tracer, server).then_some(process)
 }
 
 /// Waits for the end of a program of ours; of others we learn by their debugger. With a debug server its

@@ -139,7 +139,7 @@ impl MonoServer {
         let from = match value {
             WireValue::Structure { kind, .. } => *kind,
             value => match value.object() {
-                Some(object) => self.mono.type_of(object).await.map_err(refused)?,
+                Some(object) => self.kind_of(object).await?,
                 None => return Ok(Some((value.clone(), 1))),
             },
         };

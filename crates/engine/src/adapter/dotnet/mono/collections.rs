@@ -44,7 +44,7 @@ impl MonoServer {
             return self.slice(*object, 0, total, max).await.map(Some);
         }
         let WireValue::Object(object) = value else { return Ok(None) };
-        let kind = self.mono.type_of(*object).await.map_err(refused)?;
+        let kind = self.kind_of(*object).await?;
         let facts = self.types.facts(kind).await.map_err(refused)?;
         let own = facts.full.split('[').next().unwrap_or_default();
         let Some(name) = own.strip_prefix("System.Collections.Generic.") else { return Ok(None) };

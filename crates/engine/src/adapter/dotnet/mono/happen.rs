@@ -242,7 +242,7 @@ impl MonoServer {
 
     /// Whether who catches it is the user's own code; `None` where nobody does.
     async fn catcher(&self, thread: ObjectRef, exception: ObjectRef) -> Done<Option<bool>> {
-        let kind = self.mono.type_of(exception).await.map_err(refused)?;
+        let kind = self.kind_of(exception).await?;
         for frame in self.stack(thread).await?.iter() {
             // A method without a body catches nothing.
             let clauses = self.mono.catches(frame.method).await.unwrap_or_default();

@@ -11,7 +11,7 @@ use std::{
 
 use holdpoint_dap::types as t;
 use holdpoint_sdb::{
-    EventRequest, MonoError, MonoRequester, ObjectRef,
+    EventRequest, MonoError, MonoRequester, ObjectRef, TypeRef,
     command::{MonoFrame, StepDepth},
     event::EventKind,
 };
@@ -96,6 +96,8 @@ pub(super) struct State {
     pub(super) parts: Numbers<Held>,
     /// Until something is called in the thread.
     pub(super) stacks: BTreeMap<ObjectRef, Arc<Vec<MonoFrame>>>,
+    /// What objects are.
+    pub(super) kinds: BTreeMap<ObjectRef, TypeRef>,
     /// The method that is called for us.
     pub(super) calling: Option<(ObjectRef, u32)>,
 }
@@ -152,6 +154,7 @@ impl MonoServer {
             state.frames.clear();
             state.parts.clear();
             state.stacks.clear();
+            state.kinds.clear();
         }
         hold.stop = None;
         if hold.count == 0 {
@@ -234,6 +237,15 @@ impl MonoServer {
         let stack = Arc::new(self.mono.frames(thread).await.map_err(refused)?);
         self.state().stacks.insert(thread, Arc::clone(&stack));
         Ok(stack)
+    }
+
+    pub(super) async fn kind_of(&self, object: ObjectRef) -> Done<TypeRef> {
+        if let Some(known) = self.state().kinds.get(&object) {
+            return Ok(*known);
+        }
+        let kind = self.mono.type_of(object).await.map_err(refused)?;
+        self.state().kinds.insert(object, kind);
+        Ok(kind)
     }
 
     pub(super) async fn frame(&self, at: FrameAt) -> Done<MonoFrame> {

@@ -10,6 +10,7 @@ use holdpoint_sdb::{
 };
 
 use super::{
+    super::super::served::together,
     server::{Done, FrameAt, MonoServer, refused},
     types::between,
     values::{Held, Parts, written},
@@ -139,19 +140,21 @@ impl MonoServer {
     }
 
     pub(super) async fn locals(&self, at: FrameAt) -> Done<Vec<t::Variable>> {
+        let (this, variables) = tokio::try_join!(self.this(at), self.variables(at))?;
         let mut all = Vec::new();
-        if let Some(this) = self.this(at).await? {
+        if let Some(this) = this {
             let whole = Some("this".to_owned());
             all.push(self.show(&this, whole.clone()).await?.variable("this".to_owned(), whole));
         }
-        for variable in self.variables(at).await? {
+        let one = async |variable: Variable| {
             let Variable { name, value, kind, .. } = variable;
             let mut shown = self.show(&value, Some(name.clone())).await?;
             if shown.kind.is_none() {
                 shown.kind = Some(self.types.name(kind).await.map_err(refused)?.to_string());
             }
-            all.push(shown.variable(name.clone(), Some(name)));
-        }
+            Ok::<_, String>(shown.variable(name.clone(), Some(name)))
+        };
+        all.extend(together(variables.into_iter().map(one)).await?);
         Ok(all)
     }
 
@@ -230,7 +233,7 @@ impl MonoServer {
     /// The variables in an object that the compiler made to keep them.
     async fn captured(&self, value: &WireValue, all: &mut Vec<Variable>) -> Done<()> {
         let Some(object) = value.object() else { return Ok(()) };
-        let kind = self.mono.type_of(object).await.map_err(refused)?;
+        let kind = self.kind_of(object).await?;
         if !is_made(&self.types.facts(kind).await.map_err(refused)?.name) {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use super::{
     server::{Done, FrameAt, MonoServer, refused},
     types::between,
 };
-use crate::limits;
+use crate::{adapter::served::together, limits};
 
 /// What has parts that can be asked for.
 #[derive(Debug, Clone)]
@@ -109,12 +109,9 @@ pub(super) fn written(field: &MonoField) -> &str {
 impl MonoServer {
     /// With a number by which its parts are asked for.
     pub(super) async fn show(&self, value: &WireValue, expression: Option<String>) -> Done<Shown> {
-        let mut shown = Shown {
-            text: self.text(value, 0).await?,
-            kind: self.kind(value).await?,
-            ..Shown::default()
-        };
-        let collected = self.collect(value, 0).await?;
+        let (text, kind, collected) =
+            tokio::try_join!(self.text(value, 0), self.kind(value), self.collect(value, 0))?;
+        let mut shown = Shown { text, kind, ..Shown::default() };
         let has_parts = match (&collected, value) {
             (Some(it), _) => it.total > 0,
             (None, WireValue::Object(_)) => !self.is_plain_object(value).await?,
@@ -134,7 +131,7 @@ impl MonoServer {
     /// One of which there is nothing more to say.
     async fn is_plain_object(&self, value: &WireValue) -> Done<bool> {
         let Some(object) = value.object() else { return Ok(true) };
-        let kind = self.mono.type_of(object).await.map_err(refused)?;
+        let kind = self.kind_of(object).await?;
         let fields = self.types.fields(kind).await.map_err(refused)?;
         Ok(!fields.iter().any(|it| !it.is_static))
     }
@@ -147,7 +144,7 @@ impl MonoServer {
         let kind = match value {
             WireValue::Structure { kind, .. } => *kind,
             value => match value.object() {
-                Some(object) => self.mono.type_of(object).await.map_err(refused)?,
+                Some(object) => self.kind_of(object).await?,
                 None => return Ok(None),
             },
         };
@@ -178,7 +175,7 @@ impl MonoServer {
                     self.object_text(*kind, value, depth).await
                 }
                 WireValue::Array(object) | WireValue::Object(object) => {
-                    let kind = self.mono.type_of(*object).await.map_err(refused)?;
+                    let kind = self.kind_of(*object).await?;
                     self.object_text(kind, value, depth).await
                 }
                 WireValue::Type(kind) => {
@@ -212,10 +209,10 @@ impl MonoServer {
         if depth > 0 || parts.is_empty() {
             return Ok(name.to_string());
         }
-        let mut shown = Vec::new();
-        for (field, value) in parts.iter().take(limits::MONO_PREVIEW) {
-            shown.push(format!("{} = {}", written(field), self.text(value, depth + 1).await?));
-        }
+        let one = async |(field, value): &(MonoField, WireValue)| {
+            Ok::<_, String>(format!("{} = {}", written(field), self.text(value, depth + 1).await?))
+        };
+        let shown = together(parts.iter().take(limits::MONO_PREVIEW).map(one)).await?;
         let more = if parts.len() > limits::MONO_PREVIEW { ", …" } else { "" };
         Ok(format!("{name} {{{}{more}}}", shown.join(", ")))
     }
@@ -229,14 +226,13 @@ impl MonoServer {
         if depth > 0 {
             return Ok(head);
         }
-        let mut shown = Vec::new();
-        for (key, value) in &items {
-            let value = self.text(value, depth + 1).await?;
-            shown.push(match key {
-                Some(key) => format!("[{}] = {value}", self.text(key, depth + 1).await?),
-                None => value,
-            });
-        }
+        let one = async |(key, value): &(Option<WireValue>, WireValue)| {
+            let value = self.text(value, depth + 1);
+            let Some(key) = key else { return value.await };
+            let (key, value) = tokio::try_join!(self.text(key, depth + 1), value)?;
+            Ok(format!("[{key}] = {value}"))
+        };
+        let shown = together(items.iter().map(one)).await?;
         let more = if total > items.len() { ", …" } else { "" };
         Ok(format!("{head} {{{}{more}}}", shown.join(", ")))
     }
@@ -273,7 +269,7 @@ impl MonoServer {
     }
 
     pub(super) async fn exception_parts(&self, exception: ObjectRef) -> Done<(String, String)> {
-        let kind = self.mono.type_of(exception).await.map_err(refused)?;
+        let kind = self.kind_of(exception).await?;
         let name = self.types.name(kind).await.map_err(refused)?.to_string();
         let parts = self.fields_of(&WireValue::Object(exception)).await?;
         let message = parts.iter().find(|(it, _)| it.name.trim_start_matches('_') == "message");
@@ -292,7 +288,7 @@ impl MonoServer {
             return Ok(own.zip(fields.iter().cloned()).collect());
         }
         let Some(object) = value.object() else { return Ok(Vec::new()) };
-        let kind = self.mono.type_of(object).await.map_err(refused)?;
+        let kind = self.kind_of(object).await?;
         let known = self.types.fields(kind).await.map_err(refused)?;
         let own: Vec<MonoField> = known.iter().filter(|it| !it.is_static).cloned().collect();
         let ids: Vec<_> = own.iter().map(|it| it.id).collect();
@@ -310,17 +306,17 @@ impl MonoServer {
             Parts::Statics(kind) => return self.statics(kind).await,
             Parts::Of(value) => value,
         };
-        let mut all = Vec::new();
         let expression = held.expression.as_deref();
         if let Some(collected) = self.collect(&value, limits::MONO_PARTS).await? {
-            for (index, (key, value)) in collected.items.iter().enumerate() {
+            let one = async |(index, (key, value)): (usize, &(Option<WireValue>, WireValue))| {
                 let name = match key {
                     Some(key) => format!("[{}]", self.text(key, 1).await?),
                     None => format!("[{index}]"),
                 };
                 let whole = expression.map(|it| format!("{it}{name}"));
-                all.push(self.show(value, whole.clone()).await?.variable(name, whole));
-            }
+                Ok::<_, String>(self.show(value, whole.clone()).await?.variable(name, whole))
+            };
+            let mut all = together(collected.items.iter().enumerate().map(one)).await?;
             let left = collected.total.saturating_sub(collected.items.len());
             if left > 0 {
                 let text = format!("{left} more; an index shows them one by one");
@@ -328,12 +324,12 @@ impl MonoServer {
             }
             return Ok(all);
         }
-        for (field, value) in self.fields_of(&value).await? {
+        let one = async |(field, value): (MonoField, WireValue)| {
             let name = written(&field).to_owned();
             let whole = expression.map(|it| format!("{it}.{name}"));
-            all.push(self.show(&value, whole.clone()).await?.variable(name, whole));
-        }
-        Ok(all)
+            Ok(self.show(&value, whole.clone()).await?.variable(name, whole))
+        };
+        together(self.fields_of(&value).await?.into_iter().map(one)).await
     }
 }
 

@@ -193,6 +193,11 @@ impl Dialect for Lldb {
         self.table.function(name)
     }
 
+    /// Its own server was gone first.
+    fn makes_up(&self, exit_code: i64) -> bool {
+        exit_code == -1
+    }
+
     fn interrupted_steps(&self) -> InterruptedSteps {
         self.table.interrupted_steps()
     }
