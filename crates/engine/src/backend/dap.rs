@@ -35,6 +35,7 @@ pub use self::{connect::Setup, state::DebuggerState};
 use self::{
     program::Answer,
     share::{Feature, allowed},
+    state::KeptStack,
 };
 use super::{
     ExceptionInfo, Frame, FrameId, Handle, Loaded, RunningText, Scope, Slice, Stack, Step, Thread,
@@ -259,12 +260,14 @@ impl Dap {
         let number = |it: usize| i64::try_from(it).ok().filter(|_| is_part);
         let hidden = self.known.hidden().get(&thread).copied().unwrap_or_default();
         let first = slice.start + hidden;
-        let arguments = t::StackTraceArguments {
-            thread_id: thread,
-            start_frame: number(first),
-            levels: number(slice.count),
+        let body = match is_part && self.known.dialect.keeps_stacks() {
+            true => self.kept_stack(thread, first, slice.count).await?,
+            false => {
+                let (start_frame, levels) = (number(first), number(slice.count));
+                let asked = t::StackTraceArguments { thread_id: thread, start_frame, levels };
+                self.ask::<StackTrace>(asked).await?
+            }
         };
-        let body = self.ask::<StackTrace>(arguments).await?;
         let dialect = &*self.known.dialect;
         let all = body.stack_frames.len();
         let frames = body.stack_frames.into_iter().map(|it| translate::frame(dialect, it));
@@ -277,6 +280,35 @@ impl Dap {
         let total = total.map(|it| it.saturating_sub(hidden));
         let frames: Vec<Frame> = frames.skip(start).take(slice.count).collect();
         Ok(Stack { frames, total })
+    }
+
+    /// Frames of a stack that is told once at a stop.
+    async fn kept_stack(
+        &self,
+        thread: i64,
+        first: usize,
+        count: usize,
+    ) -> Result<t::StackTraceBody, Failure> {
+        let epoch = self.epoch(Some(thread));
+        let kept = self.known.stacks().get(&thread).filter(|it| it.epoch == epoch).cloned();
+        if let Some(part) = kept.and_then(|it| it.part(first, count)) {
+            return Ok(part);
+        }
+        let wanted = first.saturating_add(count).max(limits::STACK_FRAMES);
+        let asked = t::StackTraceArguments {
+            thread_id: thread,
+            start_frame: Some(0),
+            levels: i64::try_from(wanted).ok(),
+        };
+        let body = self.ask::<StackTrace>(asked).await?;
+        let kept = KeptStack { epoch, is_whole: body.stack_frames.len() < wanted, body };
+        let part = kept.part(first, count).unwrap_or_default();
+        if self.epoch(Some(thread)) == epoch {
+            let mut stacks = self.known.stacks();
+            stacks.retain(|_, it| it.epoch == epoch);
+            stacks.insert(thread, kept);
+        }
+        Ok(part)
     }
 
     pub async fn scopes(&self, frame: &FrameId) -> Result<Vec<Scope>, Failure> {

@@ -124,6 +124,11 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Whether a stack is so dear that it is asked for once at a stop.
+    fn keeps_stacks(&self) -> bool {
+        false
+    }
+
     /// Whether the size of a stack that it does not show whole is made up.
     fn guesses_depth(&self) -> bool {
         false

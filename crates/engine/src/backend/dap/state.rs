@@ -41,6 +41,8 @@ pub struct DebuggerState {
     epochs: Mutex<Epochs>,
     /// Threads whose stop was told and that were not let go since.
     standing: Mutex<BTreeSet<i64>>,
+    /// Their stacks, where they are kept.
+    stacks: Mutex<BTreeMap<i64, KeptStack>>,
     /// The functions that were asked for last: with those where exceptions are raised they are one request.
     functions: Mutex<Vec<WantedFunction>>,
     thrown: Mutex<Thrown>,
@@ -78,6 +80,7 @@ impl DebuggerState {
             lists: Mutex::default(),
             epochs: Mutex::default(),
             standing: Mutex::default(),
+            stacks: Mutex::default(),
             functions: Mutex::default(),
             thrown: Mutex::default(),
             signal: Mutex::default(),
@@ -139,6 +142,10 @@ impl DebuggerState {
 
     pub(super) fn standing(&self) -> MutexGuard<'_, BTreeSet<i64>> {
         lock(&self.standing)
+    }
+
+    pub(super) fn stacks(&self) -> MutexGuard<'_, BTreeMap<i64, KeptStack>> {
+        lock(&self.stacks)
     }
 
     pub(super) fn functions(&self) -> MutexGuard<'_, Vec<WantedFunction>> {
@@ -212,6 +219,26 @@ pub(super) struct Thrown {
     pub(super) is_wanted: bool,
     /// As the debugger numbers them.
     pub(super) numbers: BTreeSet<i64>,
+}
+
+/// The stack of a thread as it was told at a stop, from its top on.
+#[derive(Debug, Clone)]
+pub(super) struct KeptStack {
+    pub(super) epoch: u64,
+    pub(super) body: t::StackTraceBody,
+    pub(super) is_whole: bool,
+}
+
+impl KeptStack {
+    /// So many of its frames, from one on, where they are in it.
+    pub(super) fn part(&self, first: usize, count: usize) -> Option<t::StackTraceBody> {
+        let all = &self.body.stack_frames;
+        let is_in = self.is_whole || first.saturating_add(count) <= all.len();
+        is_in.then(|| t::StackTraceBody {
+            stack_frames: all.iter().skip(first).take(count).cloned().collect(),
+            total_frames: self.body.total_frames,
+        })
+    }
 }
 
 /// How often threads went on, together and by themselves.

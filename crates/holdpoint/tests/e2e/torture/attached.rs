@@ -74,7 +74,9 @@ fn leave(mut walk: Walk<'_, '_>, stray: &mut Stray) -> Result<(), Failed> {
             round.kills(Victim::Program);
             stray.0.kill().unwrap();
             let said = walk.end_is_told()?;
-            let is_over = said.data["state"] == "ended" && said.data["exit"] == json!({});
+            // Its debugger may have kept others from seeing with what.
+            let exits = [json!({}), json!({ "signal": 9 })];
+            let is_over = said.data["state"] == "ended" && exits.contains(&said.data["exit"]);
             round.check(is_over, || said.text.clone())?;
             return walk.over();
         }

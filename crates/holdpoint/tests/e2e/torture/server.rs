@@ -49,6 +49,11 @@ impl Started {
     pub(super) fn is_guard(&self) -> bool {
         self.words.get(1).is_some_and(|it| it == "guard")
     }
+
+    /// What a debugger starts of itself, for itself.
+    fn is_debuggers_own(&self) -> bool {
+        self.words.iter().any(|it| it.contains("** telemetry **"))
+    }
 }
 
 impl Server {
@@ -105,7 +110,8 @@ impl Server {
     pub(super) fn newest(&self) -> (Option<Started>, Option<Started>) {
         let all = self.started();
         let guard = all.iter().filter(|it| it.is_guard()).max_by_key(|it| it.pid).cloned();
-        let below = |pid: i32| all.iter().find(|it| it.parent == pid && !it.is_guard()).cloned();
+        let is_one = |it: &&Started| !it.is_guard() && !it.is_debuggers_own();
+        let below = |pid: i32| all.iter().filter(is_one).find(|it| it.parent == pid).cloned();
         let mut program = guard.as_ref().and_then(|guard| below(guard.pid));
         // A debug server runs the program for us, some by a second one.
         while self.by_servers

@@ -193,6 +193,11 @@ impl Dialect for Lldb {
         self.table.function(name)
     }
 
+    /// In C++ it calls a function of the program for each, which it compiles first.
+    fn keeps_stacks(&self) -> bool {
+        true
+    }
+
     /// Its own server was gone first.
     fn makes_up(&self, exit_code: i64) -> bool {
         exit_code == -1
