@@ -157,7 +157,12 @@ impl Dap {
 
     pub async fn step(&self, thread: i64, step: Step) -> Result<(), Failure> {
         self.known.steps().begin(thread, step);
-        self.let_run(self.take_step(thread, step)).await
+        match self.let_run(self.take_step(thread, step)).await {
+            Err(failure) if self.known.dialect.is_over(&failure.message) => {
+                self.resume(thread).await.map(drop)
+            }
+            answer => answer,
+        }
     }
 
     /// No thread stands from the moment when this is asked, unless it is refused.
@@ -211,7 +216,12 @@ impl Dap {
     pub async fn pause(&self, thread: Option<i64>) -> Result<(), Failure> {
         let thread_id = match thread {
             Some(thread) => thread,
-            None => self.threads().await?.first().map_or(1, |thread| thread.id),
+            // Some tell their threads only while the program stands.
+            None => match self.threads().await {
+                Ok(threads) => threads.first().map_or(1, |thread| thread.id),
+                Err(failure) if failure.code == Code::AdapterFailed => self.known.last_thread(),
+                Err(failure) => return Err(failure),
+            },
         };
         self.known.pauses();
         self.ask::<Pause>(t::PauseArguments { thread_id }).await.map(drop)

@@ -59,7 +59,7 @@ pub(super) struct Actor {
     told_exit: Option<Exit>,
     /// The same, as the system tells it.
     seen_exit: Option<Exit>,
-    /// Its debugger did not notice.
+    /// A program that a debug server held: nothing is to be let go.
     is_dead: bool,
     stop: Option<Arc<Shown>>,
     /// When a program began that we did not start.
@@ -155,6 +155,7 @@ impl Actor {
                     self.signal(target, signal);
                     if let Some(last) = last {
                         self.exit = Some(last.exit(process.as_ref()).await);
+                        self.is_dead = process.as_ref().is_some_and(|it| !it.is_alive());
                         break;
                     }
                     if is_burst {
@@ -180,7 +181,6 @@ impl Actor {
                 () = silent(died) => {
                     self.is_dead = true;
                     self.exit = Some(Exit::Unknown);
-                    self.ending();
                     break;
                 }
                 exit = ended(program.as_mut()) => {

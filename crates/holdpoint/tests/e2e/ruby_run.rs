@@ -163,3 +163,30 @@ fn a_killed_server_leaves_no_program() {
     assert!(debug.children().len() >= 2, "the guard and the program");
     debug.restart_server(BIN);
 }
+
+/// Its debugger refuses steps then: nothing of the program is left to be stepped through.
+#[test]
+fn a_step_from_an_exception_that_ends_the_program_ends_it() {
+    for action in ["next", "step_in", "step_out"] {
+        let mut debug = start();
+        run(&mut debug, &["fail"], json!([])).stands("exception", at("fail"));
+        debug.ok("debug_step", json!({ "action": action })).ended(json!({ "code": 1 }));
+    }
+}
+
+/// It stands in a function of the runtime, where its debugger evaluates nothing.
+#[test]
+fn one_that_sleeps_is_paused_in_its_own_code() {
+    let mut debug = start();
+    let more = json!({ "args": ["sleep"], "stop_on_entry": false, "timeout_s": 1 });
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("loop.rb");
+    std::fs::copy(file("loop.rb"), &program).unwrap();
+    let mut launch = json!({ "program": program, "cwd": folder.path() });
+    launch.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    debug.ok("debug_launch", launch);
+    let said = debug.ok("debug_pause", json!({}));
+    said.has(&["Stopped (pause)", "in Object#rest", "n = "]);
+    assert!(debug.eval("40 + 2").contains("42"));
+    assert!(debug.eval("n").contains("21"));
+}

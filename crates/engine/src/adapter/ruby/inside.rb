@@ -31,9 +31,13 @@ module HoldpointInside
   # Whoever dials is answered at once, and has to find everything in its place.
   READY = Queue.new
 
-  @lock = Mutex.new
-  @woken = ConditionVariable.new
-  @job = nil
+  # What is evaluated now. No lock is to be had in a signal's handler, where a pause stands.
+  JOBS = Queue.new
+  Job = Struct.new(:thread, :deadline, :claim)
+
+  # How often it is looked whether it takes too long.
+  TICK = 0.02
+
   @numbers = {}
   @next = 0
 
@@ -44,10 +48,14 @@ module HoldpointInside
     def try(seconds)
       Thread.handle_interrupt(Expired => :never) do
         job = begun(seconds)
+        is_late = false
         begin
           unstopped { Thread.handle_interrupt(Expired => :immediate) { yield } }
+        rescue Expired
+          is_late = true
+          raise
         ensure
-          ended(job)
+          ended(job) unless is_late
         end
       end
     rescue Expired
@@ -73,31 +81,32 @@ module HoldpointInside
       Thread.new do
         Thread.current.name = 'holdpoint'
         DEBUGGER__::ThreadClient.current.mark_as_management
-        loop { @lock.synchronize { expire } }
+        loop { expire(JOBS.pop) }
       end
     end
 
     def begun(seconds)
-      @lock.synchronize do
-        @job = [Thread.current, now + seconds]
-        @woken.signal
-        @job
-      end
+      job = Job.new(Thread.current, now + seconds, Queue.new)
+      job.claim << true
+      JOBS << job
+      job
     end
 
+    # From here on it is not interrupted any more, unless it is being so already.
     def ended(job)
-      @lock.synchronize { @job = nil if @job.equal?(job) }
+      Thread.handle_interrupt(Expired => :immediate) { sleep } unless claimed?(job)
     end
 
-    def expire
-      return @woken.wait(@lock) unless @job
+    def expire(job)
+      sleep(TICK.clamp(0, [job.deadline - now, 0].max)) until job.claim.empty? || now >= job.deadline
+      job.thread.raise(Expired) if claimed?(job)
+    end
 
-      thread, deadline = @job
-      left = deadline - now
-      return @woken.wait(@lock, left) if left.positive?
-
-      @job = nil
-      thread.raise(Expired)
+    # Whoever takes it first decides.
+    def claimed?(job)
+      job.claim.pop(true)
+    rescue ThreadError
+      false
     end
 
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)

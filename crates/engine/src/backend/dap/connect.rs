@@ -113,6 +113,8 @@ impl Dap {
         let mut answered = false;
         loop {
             tokio::select! {
+                // Asked before anything else, also of one that is ready at once.
+                biased;
                 answer = &mut begun, if !answered => {
                     answer.map_err(refused)?;
                     answered = true;
@@ -407,7 +409,7 @@ impl Dap {
         let event = match event {
             Event::Stopped(event) => match self.stop(&event, sender, looking) {
                 Some(stopped) => {
-                    self.known.standing().insert(stopped.thread);
+                    self.known.stands(stopped.thread);
                     return sender.send(Signal::Stopped(stopped)).await;
                 }
                 None => return Ok(()),

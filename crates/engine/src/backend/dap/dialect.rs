@@ -124,6 +124,11 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Whether a step was refused for the program has only its end before it: it goes on to that.
+    fn is_over(&self, _refusal: &str) -> bool {
+        false
+    }
+
     /// Whether a stack is so dear that it is asked for once at a stop.
     fn keeps_stacks(&self) -> bool {
         false

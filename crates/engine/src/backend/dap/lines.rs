@@ -98,6 +98,7 @@ impl Dap {
         let mut nowhere = Vec::new();
         loop {
             setter.prepare(file, &groups).await?;
+            self.expect(file, &groups, setter);
             let answers = self.send(file, &groups, setter).await?;
             // A line without code is moved, perhaps to where another one is.
             if let Some(fewer) = self.astray(&groups, &answers, &mut nowhere) {
@@ -147,6 +148,24 @@ impl Dap {
         Ok(answers.take(groups.len()).collect())
     }
 
+    /// One may be hit before we are told that it is there.
+    fn expect(&self, file: &Path, groups: &[Group<'_>], setter: &dyn Setter) {
+        let known = &self.known;
+        for group in groups {
+            let is_new = |it: &&&Wanted| !known.sites().contains_key(&it.id);
+            let new: Group<'_> = group.iter().filter(is_new).copied().collect();
+            let left = setter.left(group);
+            for it in &new {
+                let hits = |_| left.iter().find(|(id, _)| *id == it.id)?.1.hit_condition;
+                known.traces().at_lines(file, &[it], it.line, hits);
+                let site = Site { file: file.to_owned(), line: it.line };
+                known.sites().insert(it.id, site);
+            }
+            let is_news = |(id, _): &(BreakpointId, Left)| new.iter().any(|it| it.id == *id);
+            known.lefts().put(left.into_iter().filter(is_news).collect());
+        }
+    }
+
     /// The debugger has them: from now on its numbers mean these.
     fn took<'a>(
         &self,
@@ -161,7 +180,7 @@ impl Dap {
         let known = &self.known;
         // Numbers of an earlier answer for the same breakpoints are dead.
         known.numbers().retain(|_, ids| !wanted.iter().any(|it| ids.contains(&it.id)));
-        known.sites().retain(|_, site| site.file != file);
+        let mut sites = Vec::new();
         for (group, answer) in groups.into_iter().zip(answers) {
             let asked = group.first().map(|it| it.line);
             let state = translate::binding(&*known.dialect, answer.as_ref(), asked);
@@ -175,12 +194,17 @@ impl Dap {
             known.traces().at_lines(file, &group, line.unwrap_or_default(), hits);
             for it in &group {
                 let site = Site { file: file.to_owned(), line: line.unwrap_or(it.line) };
-                known.sites().insert(it.id, site);
+                sites.push((it.id, site));
                 bound.push(Bound { id: it.id, state: state.clone() });
             }
             known.lefts().put(left);
             placed.push((group, line_of(&state)));
         }
+        // At once: a stop may be looked at meanwhile.
+        let mut all = known.sites();
+        all.retain(|_, site| site.file != file);
+        all.extend(sites);
+        drop(all);
         Placed { bound, groups: placed }
     }
 

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicI64, Ordering},
     },
 };
 
@@ -60,6 +60,7 @@ pub struct DebuggerState {
     /// We said that we go. Said twice, debugpy's adapter would break, and the program with it.
     parted: AtomicBool,
     pausing: AtomicBool,
+    last_thread: AtomicI64,
 }
 
 impl DebuggerState {
@@ -91,6 +92,7 @@ impl DebuggerState {
             tells_output,
             parted: AtomicBool::default(),
             pausing: AtomicBool::default(),
+            last_thread: AtomicI64::new(1),
         }
     }
 
@@ -174,6 +176,16 @@ impl DebuggerState {
 
     pub(super) fn set_pid(&self, pid: Option<u32>) {
         *lock(&self.pid) = pid;
+    }
+
+    /// The thread that stopped last.
+    pub(super) fn last_thread(&self) -> i64 {
+        self.last_thread.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn stands(&self, thread: i64) {
+        self.last_thread.store(thread, Ordering::Relaxed);
+        self.standing().insert(thread);
     }
 
     /// The next stop may be the one that we ask for.

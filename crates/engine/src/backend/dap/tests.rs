@@ -120,11 +120,12 @@ async fn answer(
         "seq": 0, "type": "response", "request_seq": request["seq"], "success": true,
         "command": request["command"], "body": body,
     });
-    write.write_all(&encode(&answer)).await.unwrap();
-    if request["command"] == "launch" {
-        let event = json!({ "seq": 0, "type": "event", "event": "initialized" });
-        write.write_all(&encode(&event)).await.unwrap();
+    let mut bytes = encode(&answer);
+    let first = capabilities.get("ready_at").cloned().unwrap_or(json!("launch"));
+    if request["command"] == first {
+        bytes.extend(encode(&json!({ "seq": 0, "type": "event", "event": "initialized" })));
     }
+    write.write_all(&bytes).await.unwrap();
 }
 
 struct Scene {
@@ -442,4 +443,16 @@ fn the_end_of_a_runtime_is_known_by_what_is_said_of_it() {
     assert!(is_gone(&JdwpError::Refused(JdwpError::VM_DEAD).to_string()));
     assert!(is_gone(&holdpoint_sdb::MonoError::Closed("reset".to_owned()).to_string()));
     assert!(!is_gone(&JdwpError::Refused(JdwpError::INVALID_THREAD).to_string()));
+}
+
+/// Whoever is ready at once runs the program when it is configured: it has to know by then what to run.
+#[tokio::test]
+async fn the_program_is_launched_before_it_is_configured() {
+    for _ in 0..64 {
+        let capabilities =
+            json!({ "ready_at": "initialize", "supportsConfigurationDoneRequest": true });
+        let (_dap, _signals, played) = Scene { capabilities, ..Scene::default() }.begin().await;
+        let asked = played.asked();
+        assert_eq!(asked.lines().nth(1), Some("launch"), "{asked}");
+    }
 }

@@ -283,7 +283,7 @@ impl Dap {
     }
 
     pub(super) async fn tell_stop(&self, stopped: Stopped, signals: &mpsc::Sender<Signal>) {
-        self.known.standing().insert(stopped.thread);
+        self.known.stands(stopped.thread);
         // The session may have ended first.
         signals.send(Signal::Stopped(stopped)).await.unwrap_or_default();
     }

@@ -26,8 +26,9 @@ impl Actor {
     ) -> Exit {
         let is_ours = program.is_some();
         let exit = match (self.exit, program) {
-            // Nothing is to be let go.
             (Some(exit), Some(server)) if server.is_server() && self.is_dead => {
+                self.ending();
+                self.late_exit().await;
                 server.kill_at_once().await;
                 exit
             }

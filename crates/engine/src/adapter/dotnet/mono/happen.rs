@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use holdpoint_dap::types as t;
 use holdpoint_sdb::{
-    AssemblyRef, EventRequest, MonoInbox, ObjectRef,
+    AssemblyRef, EventRequest, MonoError, MonoInbox, ObjectRef,
     command::{ExceptionFilter, Modifier, StepDepth},
     event::{EventKind, Moment, MonoEvent, SuspendPolicy, What},
 };
@@ -15,6 +15,10 @@ use super::{
     server::{Begun, Done, Hold, MonoServer, Stepping, Stop, refused},
 };
 use crate::limits;
+
+/// What the runtime says of a step in a thread that waits in its own code.
+const NO_MANAGED_FRAME: u16 = 102;
+const NO_STEP: &str = "the thread sleeps or waits inside of the runtime, where no step begins";
 
 /// Takes what happens until the program or the session is gone.
 pub(super) async fn follow(server: Arc<MonoServer>, mut inbox: MonoInbox) {
@@ -219,7 +223,10 @@ impl MonoServer {
             modifiers.push(Modifier::Assemblies(users));
         }
         let asked = self.mono.request(EventKind::Step, SuspendPolicy::All, &modifiers).await;
-        let request = asked.map_err(refused)?;
+        let request = asked.map_err(|error| match error {
+            MonoError::Refused { code: NO_MANAGED_FRAME, .. } => NO_STEP.to_owned(),
+            error => refused(error),
+        })?;
         hold.step = Some(Stepping { thread, request, depth, rounds });
         Ok(())
     }

@@ -45,7 +45,11 @@ impl Dialect for Launched {
     }
 
     fn hides_machinery(&self) -> bool {
-        self.just_my_code && self.table.hides_machinery()
+        (self.just_my_code || self.table.machinery_is_blind) && self.table.hides_machinery()
+    }
+
+    fn is_over(&self, refusal: &str) -> bool {
+        self.table.is_over(refusal)
     }
 
     fn is_machinery(&self, function: &str) -> bool {

@@ -24,6 +24,10 @@ pub struct Table {
     pub foreign: &'static [&'static str],
     /// How the names of functions begin by which the runtime carries a panic, or waits.
     pub machinery: &'static [&'static str],
+    /// Nothing can be seen or evaluated in such a frame.
+    pub machinery_is_blind: bool,
+    /// How a step is refused where the program has only its end before it.
+    pub over: &'static [&'static str],
     pub function: fn(&str) -> &str,
     pub thread_name: fn(String) -> String,
     pub filters: Filters,
@@ -103,6 +107,8 @@ pub const PLAIN: Table = Table {
     libraries: &[],
     foreign: &[],
     machinery: &[],
+    machinery_is_blind: false,
+    over: &[],
     function: whole,
     thread_name: |name| name,
     filters: Filters {
@@ -208,6 +214,9 @@ pub const RDBG: Table = Table {
     name: "rdbg",
     libraries: &["/gems/", "/lib/ruby/", "<internal:"],
     foreign: &["[C] "],
+    machinery: &["[C] "],
+    machinery_is_blind: true,
+    over: &["postmortem mode"],
     filters: Filters {
         uncaught: &["uncaught"],
         caught: &["any"],
@@ -255,6 +264,10 @@ pub const MONO: Table = Table {
         ..PLAIN.filters
     },
     names_hits: true,
+    advice: &[(
+        "where no step begins",
+        "a breakpoint and `debug_continue` stop it behind its wait",
+    )],
     interrupts: Some("holdpoint/interrupt"),
     ..PLAIN
 };
@@ -296,6 +309,10 @@ impl Dialect for Table {
 
     fn is_machinery(&self, function: &str) -> bool {
         self.machinery.iter().any(|it| function.starts_with(it))
+    }
+
+    fn is_over(&self, refusal: &str) -> bool {
+        self.over.iter().any(|it| refusal.contains(it))
     }
 
     fn hides_machinery(&self) -> bool {
@@ -475,12 +492,19 @@ fn tried(expression: &str, patience: Duration) -> Option<String> {
     Some(format!("::HoldpointInside.try({seconds:.3}) {{\n{expression}\n}}"))
 }
 
+const NO_FRAME: &str = "Error: Can not evaluate on this frame";
+
 fn failed(value: &Value) -> Option<Failure> {
     match value.kind.as_deref()? {
         "HoldpointInside::Failed" => Some(Failure::new(Code::EvaluateFailed, value.text.clone())),
         "HoldpointInside::Late" => Some(
             Failure::new(Code::Timeout, value.text.clone())
                 .hint("pass a larger `timeout_s`, or a cheaper expression"),
+        ),
+        // Said as if it were the value.
+        "String" if value.text.contains(NO_FRAME) => Some(
+            Failure::new(Code::EvaluateFailed, "this frame is of compiled code and has no names")
+                .hint("`debug_stack` shows the frames; `frame` chooses one of Ruby's"),
         ),
         // It never came to be run.
         "SyntaxError" => {
