@@ -7,6 +7,7 @@ const { apply } = Reflect;
 const fs = require('node:fs');
 const Module = require('node:module');
 const { pathToFileURL } = require('node:url');
+const { compileFunction } = require('node:vm');
 const { isMainThread, parentPort } = require('node:worker_threads');
 
 const NAME = '$hpt';
@@ -18,18 +19,26 @@ function start() {
   if (!isMainThread && parentPort === null) return;
   const { files } = JSON.parse(fs.readFileSync(file, 'utf8'));
   const texts = require('./texts.cjs');
-  for (const [name, { source, made, places }] of Object.entries(files)) {
+  const calls = new Map();
+  for (const [name, { source, made, places, calls: own }] of Object.entries(files)) {
     texts.files.set(name, { file: name, source, made, places, pieces: null });
+    for (const call of own) calls.set(call.id, compiled(call));
   }
   const kept = (globalThis[Symbol.for('holdpoint')] ??= { hits: {}, error: undefined });
   // The debugger brings what answers, and until then nothing is told.
-  const probe = (id, condition, thunks) => kept.probe !== undefined && kept.probe(id, condition, thunks);
+  const probe = (id, ...values) => kept.probe !== undefined && kept.probe(id, calls.get(id), values);
   kept.woven = probe;
   Object.defineProperty(globalThis, NAME, { value: probe });
   commonJs(files);
   if (Object.values(files).some((it) => it.module)) modules(files);
   require('./stacks.cjs').mend(globalThis);
   require('./crash.cjs').watchWoven();
+}
+
+// What a call evaluates: functions of what it is given.
+function compiled({ names, condition, expressions }) {
+  const one = (text) => compileFunction(`'use strict';return(${text})`, names, { filename: 'node:holdpoint/weave' });
+  return { condition: condition === null ? null : one(condition), expressions: expressions.map(one) };
 }
 
 function text(files, name, source) {

@@ -11,6 +11,7 @@ mod lines;
 mod maps;
 mod names;
 mod probes;
+mod reads;
 mod statement;
 mod table;
 #[cfg(test)]
@@ -25,7 +26,7 @@ use oxc_parser::{ParseOptions, Parser};
 use oxc_span::SourceType;
 
 pub use table::{Instrumented, ProbedFunction};
-pub use weave::{PROBE, Woven, WovenPiece, WovenPoint, weave};
+pub use weave::{PROBE, Woven, WovenCall, WovenPiece, WovenPoint, weave};
 
 /// What a change of the probes changes: texts of another version are not taken from a cache.
 pub const VERSION: u32 = 2;

@@ -1,20 +1,28 @@
 //! Tracepoints woven into a text: at the statement of a traced line a call that evaluates and reports, and is false.
 //!
-//! `return total;` becomes `return $hpt(3,null,[()=>(total)])||(total);`. With `||` V8 has no place of its own behind the
-//! call, as it has behind a comma, so stops and steps are those of the text as it was; the call is the first thing that
-//! the statement does, where a debugger would evaluate. Statements for which that would not be the same are refused, and
-//! so is every expression that is not plainly one: whoever asked then traces in another way.
+//! `return total;` becomes `return $hpt(3,total)||(total);`. With `||` V8 has no place of its own behind the call, as it
+//! has behind a comma, so stops and steps are those of the text as it was; the call is the first thing that the statement
+//! does, where a debugger would evaluate. It is given what the point's expressions name, and they are evaluated elsewhere,
+//! as functions of those names ([`WovenCall`]): no function is put into the text, for it would make V8 keep variables
+//! elsewhere than in the text as it was. Statements for which all that would not be the same are refused, and so is every
+//! expression that is not plainly one, or names what may not be there yet (`reads`): whoever asked then traces in another way.
+
+use std::cell::Cell;
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
-    Expression, Program, Statement, VariableDeclaration, VariableDeclarationKind, WithStatement,
+    Expression, Program, Statement, SwitchStatement, VariableDeclaration, VariableDeclarationKind,
+    WithStatement,
 };
 use oxc_ast_visit::{Visit, walk};
 use oxc_parser::{ParseOptions, Parser};
+use oxc_semantic::SemanticBuilder;
 use oxc_span::{GetSpan as _, SourceType, Span};
+use oxc_syntax::scope::{ScopeFlags, ScopeId};
 
 use crate::insert::Insertions;
 use crate::lines::Lines;
+use crate::reads::{Reads, Scopes};
 use crate::{Goal, LeftAlone, SourceText, TEXT_MAX, source_type};
 
 /// The one name that woven texts know.
@@ -38,8 +46,17 @@ pub struct Woven {
     pub pieces: Vec<WovenPiece>,
     /// Where something was inserted: `distance,length,…` in UTF-16 units of the original.
     pub places: String,
-    /// The points that are in it, by what they are called. The others are not.
-    pub ids: Vec<u64>,
+    /// The points that are in it. The others are not.
+    pub calls: Vec<WovenCall>,
+}
+
+/// What a call in the text is to evaluate: each text is an expression of these names, whose values the call is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WovenCall {
+    pub id: u64,
+    pub names: Vec<String>,
+    pub condition: Option<String>,
+    pub expressions: Vec<String>,
 }
 
 /// Something that was inserted, in UTF-16 units. The place is one of the original.
@@ -76,7 +93,9 @@ pub fn weave(given: SourceText<'_>, points: &[WovenPoint]) -> Result<Woven, Left
         return Err(LeftAlone::Syntax);
     }
     let points: Vec<&WovenPoint> = points.iter().filter(|it| is_plain(it)).collect();
-    let mut weaver = Weaver::new(given.text, points);
+    let semantic = SemanticBuilder::new().build(&parsed.program).semantic;
+    let scopes = Scopes::new(semantic.scoping(), given.goal);
+    let mut weaver = Weaver::new(given.text, points, scopes);
     weaver.visit_program(&parsed.program);
     weaver.finish(given)
 }
@@ -109,14 +128,15 @@ struct Weaver<'s> {
     text: &'s str,
     lines: Lines,
     points: Vec<&'s WovenPoint>,
+    scopes: Scopes<'s>,
     out: Insertions,
-    ids: Vec<u64>,
+    calls: Vec<WovenCall>,
 }
 
 impl<'s> Weaver<'s> {
-    fn new(text: &'s str, points: Vec<&'s WovenPoint>) -> Self {
+    fn new(text: &'s str, points: Vec<&'s WovenPoint>, scopes: Scopes<'s>) -> Self {
         let (lines, out) = (Lines::new(text), Insertions::default());
-        Self { text, lines, points, out, ids: Vec::new() }
+        Self { text, lines, points, scopes, out, calls: Vec::new() }
     }
 
     /// Puts the probes of a statement's line around what it evaluates first.
@@ -127,13 +147,17 @@ impl<'s> Weaver<'s> {
         }
         let Some(first) = evaluates(it) else { return };
         // What is written before it on its line has run by then; on another line it is another's.
-        let probes: Vec<&WovenPoint> =
-            self.points.iter().filter(|it| it.line == line).copied().collect();
-        let mut open: String = probes.iter().map(|it| probe(it)).collect();
+        let here = self.points.iter().filter(|it| it.line == line);
+        let calls: Vec<WovenCall> =
+            here.filter_map(|point| call(point, &self.scopes, it.span())).collect();
+        if calls.is_empty() {
+            return;
+        }
+        let mut open: String = calls.iter().map(probe).collect();
         open.push('(');
         self.out.put(first.start, open);
         self.out.put(first.end, ")".to_owned());
-        self.ids.extend(probes.iter().map(|it| it.id));
+        self.calls.extend(calls);
     }
 
     /// Whether nothing but space stands before it on its line: V8 binds a line to the first thing on it.
@@ -145,7 +169,7 @@ impl<'s> Weaver<'s> {
     }
 
     fn finish(self, given: SourceText<'_>) -> Result<Woven, LeftAlone> {
-        if self.ids.is_empty() {
+        if self.calls.is_empty() {
             return Err(LeftAlone::Nothing);
         }
         let (text, places) = self.out.apply(self.text);
@@ -159,7 +183,7 @@ impl<'s> Weaver<'s> {
         if parsed.panicked || !parsed.diagnostics.is_empty() {
             return Err(LeftAlone::Syntax);
         }
-        Ok(Woven { text, pieces, places, ids: self.ids })
+        Ok(Woven { text, pieces, places, calls: self.calls })
     }
 }
 
@@ -173,15 +197,39 @@ impl<'a> Visit<'a> for Weaver<'_> {
         walk::walk_statement(self, it);
     }
 
+    fn visit_switch_statement(&mut self, it: &SwitchStatement<'a>) {
+        self.scopes.skips(it.scope_id.get());
+        walk::walk_switch_statement(self, it);
+    }
+
     // A name inside of it may be the object's, and so may ours.
     fn visit_with_statement(&mut self, _: &WithStatement<'a>) {}
+
+    fn enter_scope(&mut self, _: ScopeFlags, scope_id: &Cell<Option<ScopeId>>) {
+        self.scopes.enter(scope_id.get());
+    }
+
+    fn leave_scope(&mut self) {
+        self.scopes.leave();
+    }
 }
 
-fn probe(point: &WovenPoint) -> String {
-    let thunk = |it: &String| format!("()=>({it})");
-    let condition = point.condition.as_ref().map_or_else(|| "null".to_owned(), thunk);
-    let thunks: Vec<String> = point.expressions.iter().map(thunk).collect();
-    format!("{PROBE}({},{condition},[{}])||", point.id, thunks.join(","))
+/// A point as a call before this statement; none, where what it names may not be there.
+fn call(point: &WovenPoint, scopes: &Scopes<'_>, before: Span) -> Option<WovenCall> {
+    let mut names = Vec::new();
+    let mut of = |text: &String| Reads::of(text)?.at(scopes, before, &mut names);
+    let condition = match &point.condition {
+        Some(it) => Some(of(it)?),
+        None => None,
+    };
+    let expressions = point.expressions.iter().map(of).collect::<Option<_>>()?;
+    Some(WovenCall { id: point.id, names, condition, expressions })
+}
+
+fn probe(call: &WovenCall) -> String {
+    let given: String =
+        call.names.iter().map(|it| format!(",{}", crate::reads::given(it))).collect();
+    format!("{PROBE}({}{given})||", call.id)
 }
 
 /// What a statement evaluates before all else, where a probe may stand before that and nothing changes.
@@ -262,15 +310,15 @@ mod tests {
 
     #[test]
     fn a_probe_is_the_first_thing_that_a_statement_does() {
-        check("return n;", Some("return $hpt(7,null,[()=>(n)])||(n);"));
-        check("o.x = n, n++;", Some("$hpt(7,null,[()=>(n)])||(o.x = n, n++);"));
-        check("await n", Some("$hpt(7,null,[()=>(n)])||(await n)"));
-        check("yield n", Some("$hpt(7,null,[()=>(n)])||(yield n)"));
-        check("throw n;", Some("throw $hpt(7,null,[()=>(n)])||(n);"));
-        check("if (n) o();", Some("if ($hpt(7,null,[()=>(n)])||(n)) o();"));
-        check("switch (n) {}", Some("switch ($hpt(7,null,[()=>(n)])||(n)) {}"));
-        check("const a = n, b = 2;", Some("const a = $hpt(7,null,[()=>(n)])||(n), b = 2;"));
-        check("const { a } = o;", Some("const { a } = $hpt(7,null,[()=>(n)])||(o);"));
+        check("return n;", Some("return $hpt(7,n)||(n);"));
+        check("o.x = n, n++;", Some("$hpt(7,n)||(o.x = n, n++);"));
+        check("await n", Some("$hpt(7,n)||(await n)"));
+        check("yield n", Some("$hpt(7,n)||(yield n)"));
+        check("throw n;", Some("throw $hpt(7,n)||(n);"));
+        check("if (n) o();", Some("if ($hpt(7,n)||(n)) o();"));
+        check("switch (n) {}", Some("switch ($hpt(7,n)||(n)) {}"));
+        check("const a = n, b = 2;", Some("const a = $hpt(7,n)||(n), b = 2;"));
+        check("const { a } = o;", Some("const { a } = $hpt(7,n)||(o);"));
     }
 
     #[test]
@@ -304,17 +352,18 @@ mod tests {
         let condition = Some("m => 1".to_owned());
         let expressions = vec!["a, b".to_owned(), "{ a: 1 }".to_owned()];
         let points = [WovenPoint { id: 1, line: 1, condition, expressions }];
-        let made = woven(text, &points).unwrap().text;
-        assert_eq!(made, "const n = $hpt(1,()=>(m => 1),[()=>(a, b),()=>({ a: 1 })])||(f());\n");
+        let made = woven(text, &points).unwrap();
+        assert_eq!(made.text, "const n = $hpt(1)||(f());\n");
+        assert_eq!(made.calls[0].expressions, ["a, b", "{ a: 1 }"]);
     }
 
     #[test]
     fn pieces_say_where_they_are() {
         let text = "'é𝒳'; g();\n 'é𝒳'.f(\n  n,\n);\n";
         let made = woven(text, &[point(1, 2, "n"), point(2, 2, "n")]).unwrap();
-        assert_eq!(made.ids, [1, 2]);
+        assert_eq!(made.calls.iter().map(|it| it.id).collect::<Vec<_>>(), [1, 2]);
         let at = |it: &WovenPiece| (it.line, it.column, it.length);
-        let open = "$hpt(1,null,[()=>(n)])||".len() as u32 * 2 + 1;
+        let open = "$hpt(1)||".len() as u32 * 2 + 1;
         assert_eq!(made.pieces.iter().map(at).collect::<Vec<_>>(), [(1, 1, open), (3, 1, 1)]);
         assert_eq!(made.pieces[0].offset, 13);
         assert_eq!(made.text.lines().count(), text.lines().count());

@@ -183,11 +183,7 @@ impl Adapter for Node {
 async fn start(launch: &Launch, around: Around) -> Result<Started, Failure> {
     let what = What::of(launch).await?;
     let mut announcements = Announcements::open(&around.home)?;
-    // Off unless it is asked for: the calls have functions in them, and V8 (Node 20) aborts a program where it evaluates a
-    // condition of another point in a function that has a context only because of them.
-    let is_asked = std::env::var_os("HOLDPOINT_WOVEN_TRACES").is_some();
-    let traced = if is_asked { around.breakpoints.by_file() } else { Vec::new() };
-    let woven = announcements.weave(&around.home, traced);
+    let woven = announcements.weave(&around.home, around.breakpoints.by_file());
     let mut program = Program::start(&around.guard, &spec(launch, &what, &announcements))?;
     let announced = address(&mut program)?;
     let (joining, targets) = mpsc::channel(limits::TARGETS);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use holdpoint_cdp::{Inserted, InsertedPiece, UserFile};
-use holdpoint_instrument::{Goal, LeftAlone, SourceText, Woven, WovenPoint};
+use holdpoint_instrument::{Goal, LeftAlone, SourceText, Woven, WovenCall, WovenPoint};
 use serde_json::{Map, Value, json};
 
 use super::recorder;
@@ -60,7 +60,7 @@ pub(super) fn weave(
         let Some((source, goal, woven)) = text(&file, &points) else { continue };
         let entry = json!({
             "source": source, "made": woven.text, "places": woven.places,
-            "module": goal == Goal::Module,
+            "module": goal == Goal::Module, "calls": woven.calls.iter().map(call).collect::<Value>(),
         });
         files.insert(file.to_str()?.to_owned(), entry);
         texts.push(kept(file, source, counted, &woven));
@@ -75,6 +75,12 @@ pub(super) fn weave(
             None
         }
     }
+}
+
+fn call(it: &WovenCall) -> Value {
+    json!({
+        "id": it.id, "names": it.names, "condition": it.condition, "expressions": it.expressions,
+    })
 }
 
 fn text(file: &Path, points: &[WovenPoint]) -> Option<(String, Goal, Woven)> {
@@ -112,7 +118,8 @@ fn kept(file: PathBuf, source: String, points: Vec<(WovenPoint, u64)>, woven: &W
         length: u64::try_from(woven.text.encode_utf16().count()).unwrap_or(u64::MAX),
         pieces: woven.pieces.iter().map(piece).collect(),
     };
-    let points = points.into_iter().filter(|(it, _)| woven.ids.contains(&it.id)).collect();
+    let is_in = |(it, _): &(WovenPoint, u64)| woven.calls.iter().any(|call| call.id == it.id);
+    let points = points.into_iter().filter(is_in).collect();
     WovenText { file, source, inserted: Arc::new(inserted), points }
 }
 

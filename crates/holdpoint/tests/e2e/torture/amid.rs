@@ -107,6 +107,10 @@ impl Walk<'_, '_> {
             }
         }
         self.answered(Some(asked))?;
+        // Of what is started for one of these, some is done when it dies: a compiler, a look at a version.
+        if super::lang::is_chosen() {
+            self.call("debug_stop", json!({}))?;
+        }
         self.over()
     }
 }

@@ -128,7 +128,10 @@ impl Walk<'_, '_> {
             self.round.expect(Wrong::Orphan, is_over, || format!("{program:?} lives"))?;
         }
         self.answered(asked)?;
-        self.has_ended(&[json!({ "guard_killed_by": 9 })])?;
+        // The system kills the program with its guard, and where that is to be seen it is told.
+        let mut exits = vec![json!({ "guard_killed_by": 9 })];
+        exits.extend(self.model.program.language.is_some().then(|| json!({ "signal": 9 })));
+        self.has_ended(&exits)?;
         self.over()
     }
 

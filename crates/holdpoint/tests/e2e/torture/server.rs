@@ -176,6 +176,8 @@ impl Drop for Server {
 fn start(round: &Round<'_>, home: &Path, mark: &str) -> Result<(Process, Client), Failed> {
     let mut process = Process::start_at(BIN, &["mcp", "--port", "0"], home, |command| {
         command.env(MARK, mark).env_remove("VIRTUAL_ENV");
+        // Go's own libraries are compiled once, not for each home.
+        command.env("GOCACHE", std::env::temp_dir().join("holdpoint-walk-go"));
     });
     let stdin = process.child().stdin.take().expect("a pipe");
     let stdout = process.child().stdout.take().expect("a pipe");

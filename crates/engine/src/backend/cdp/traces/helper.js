@@ -11,6 +11,8 @@
   const { stringify } = JSON;
   const { getPrototypeOf, getOwnPropertyDescriptor, keys } = Object;
   const { isArray } = Array;
+  const { apply } = Reflect;
+  const none = [];
   const text = String;
   const clock = globalThis.performance;
   const now = clock?.timeOrigin
@@ -112,9 +114,9 @@
     }
   };
 
-  const value = (thunk, isLiteral) => {
+  const value = (thunk, isLiteral, given = none) => {
     try {
-      const it = thunk();
+      const it = apply(thunk, undefined, given);
       return cut(isLiteral && typeof it === 'string' ? stringify(it) : show(it, 0));
     } catch (error) {
       return failed(error);
@@ -244,7 +246,7 @@
     }
   };
 
-  const probe = (id, condition, thunks) => {
+  const probe = (id, { condition, expressions }, given) => {
     if (marked.size > 0 && marked.delete(id)) return false;
     const it = woven.get(id);
     if (it === undefined) return false;
@@ -254,9 +256,9 @@
     let values;
     if (condition !== null) {
       try {
-        if (!condition()) return false;
+        if (!apply(condition, undefined, given)) return false;
       } catch (error) {
-        values = thunks.map(() => failed(error, isLiteral ? 'in the condition' : ''));
+        values = expressions.map(() => failed(error, isLiteral ? 'in the condition' : ''));
       }
     }
     const count = point.count + 1;
@@ -266,7 +268,7 @@
     }
     if (values === undefined) {
       values = [];
-      for (let i = 0; i < thunks.length; i++) values.push(value(thunks[i], isLiteral));
+      for (let i = 0; i < expressions.length; i++) values.push(value(expressions[i], isLiteral, given));
     }
     point.count = count;
     point.reported++;

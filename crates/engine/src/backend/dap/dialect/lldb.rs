@@ -218,8 +218,13 @@ impl Dialect for Lldb {
     }
 
     fn killed_by(&self, output: &str) -> Option<i32> {
-        let (_, number) = output.split_once("Terminated due to signal ")?;
-        number.split_whitespace().next()?.parse().ok()
+        if let Some((_, number)) = output.split_once("Terminated due to signal ") {
+            return number.split_whitespace().next()?.parse().ok();
+        }
+        // `exited with status = 9 (0x00000009) killed`, of a signal; of a code there is no word behind it.
+        let (number, word) = output.split_once("exited with status = ")?.1.split_once(" (0x")?;
+        let (_, word) = word.split_once(')')?;
+        number.parse().ok().filter(|it| (1..=64).contains(it) && !word.trim().is_empty())
     }
 
     /// It repeats what it was told to do, and what everybody is told by events.
