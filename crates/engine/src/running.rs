@@ -78,7 +78,7 @@ impl Running {
     }
 
     /// With what it ended, as long as nobody has taken note of its end.
-    fn ended_with(&self) -> Option<Exit> {
+    pub fn ended_with(&self) -> Option<Exit> {
         let stat = stat(self.pid).filter(|it| it.began == self.began && it.state == 'Z')?;
         Some(match stat.ended & 0x7f {
             0 => Exit::Code((stat.ended >> 8) & 0xff),

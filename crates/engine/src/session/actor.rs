@@ -156,6 +156,9 @@ impl Actor {
                     if let Some(last) = last {
                         self.exit = Some(last.exit(process.as_ref()).await);
                         self.is_dead = process.as_ref().is_some_and(|it| !it.is_alive());
+                        // Its own parent may not have taken note of it yet.
+                        let seen = || process.as_ref().and_then(Running::ended_with);
+                        self.seen_exit = self.seen_exit.or_else(seen);
                         break;
                     }
                     if is_burst {
