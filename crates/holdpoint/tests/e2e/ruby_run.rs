@@ -3,7 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use holdpoint_testkit::debug::{Debug, Said, line};
+use holdpoint_testkit::{
+    debug::{Debug, Said, line},
+    until,
+};
 use serde_json::{Value, json};
 
 const BIN: &str = env!("CARGO_BIN_EXE_holdpoint");
@@ -189,4 +192,39 @@ fn one_that_sleeps_is_paused_in_its_own_code() {
     said.has(&["Stopped (pause)", "in Object#rest", "n = "]);
     assert!(debug.eval("40 + 2").contains("42"));
     assert!(debug.eval("n").contains("21"));
+}
+
+/// Its debugger would end the program when whoever debugs it is gone without a word.
+#[test]
+fn one_that_is_not_ours_goes_on_when_the_server_is_killed_at_a_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = if Path::new("/usr/bin/rdbg3.1").exists() { "rdbg3.1" } else { "rdbg" };
+    let mut running = std::process::Command::new(name)
+        .args(["--open", "--nonstop"])
+        .arg(file("loop.rb"))
+        .arg("never")
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let size = || std::fs::metadata(folder.path().join("log-0")).map_or(0, |it| it.len());
+    until("it works", || (size() > 0).then_some(()));
+    let mut debug = start();
+    let tick = line(&file("loop.rb"), "tick");
+    debug.ok("debug_attach", json!({ "pid": running.id() }));
+    debug.ok("breakpoint_set", json!({ "file": file("loop.rb"), "line": tick }));
+    for step in [false, true, true] {
+        debug.ok("debug_wait", json!({})).stands("breakpoint", tick);
+        if step {
+            debug.ok("debug_step", json!({}));
+        }
+        debug.restart_server(BIN);
+        let before = size();
+        until("it goes on", || (size() > before + 20).then_some(()));
+        debug.ok("debug_attach", json!({ "pid": running.id() }));
+    }
+    debug.ok("debug_stop", json!({}));
+    running.kill().unwrap();
+    running.wait().unwrap();
 }

@@ -35,6 +35,10 @@ module HoldpointInside
   JOBS = Queue.new
   Job = Struct.new(:thread, :deadline, :claim)
 
+  # What listens no longer.
+  RETIRED = Queue.new
+  RUNS = 0.05
+
   # How often it is looked whether it takes too long.
   TICK = 0.02
 
@@ -82,6 +86,19 @@ module HoldpointInside
         Thread.current.name = 'holdpoint'
         DEBUGGER__::ThreadClient.current.mark_as_management
         loop { expire(JOBS.pop) }
+      end
+    end
+
+    def retire
+      Thread.new do
+        Thread.current.name = 'holdpoint retired'
+        DEBUGGER__::ThreadClient.current.mark_as_management
+        loop do
+          point = RETIRED.pop
+          sleep RUNS
+          sleep RUNS while session.in_subsession?
+          point.disable
+        end
       end
     end
 
@@ -241,8 +258,25 @@ module HoldpointInside
         super(req, success: success, message: message, **kw)
       end
 
+      # Whoever debugged it may be gone at any moment, and the program is not to end for that.
+      def send(**message)
+        super
+      rescue IOError, SystemCallError, NoMethodError
+        nil
+      end
+
+      def readline(_prompt)
+        @q_msg&.pop || 'continue'
+      end
+
+      def heard
+        yield
+      rescue IOError, SystemCallError
+        nil
+      end
+
       def recv_request
-        while (req = super)
+        while (req = heard { super() })
           arguments = req['arguments'] || {}
           case req['command']
           when 'setBreakpoints'
@@ -298,6 +332,21 @@ module HoldpointInside
       before = HoldpointInside.pending
       super
       HoldpointInside.bound(before) unless before.empty?
+    end
+  end
+
+  # A breakpoint that is taken out while a thread stands in it, or in another of its file, takes Ruby down with it (3.1).
+  # It is deaf at once, and gone when the program runs.
+  module Retired
+    def delete
+      return super if oneshot?
+
+      @deleted = true
+      RETIRED << @tp if @tp
+    end
+
+    def suspend
+      super if oneshot? || !deleted?
     end
   end
 
@@ -385,8 +434,10 @@ module HoldpointInside
   def self.prepare
     session.singleton_class.prepend(Loading)
     DEBUGGER__::ThreadClient.prepend(Plain)
+    DEBUGGER__::LineBreakpoint.prepend(Retired)
     session.singleton_class.prepend(Turns) if Gem::Version.new(DEBUGGER__::VERSION) < Gem::Version.new('1.5')
     watch
+    retire
     note_frames
     at_exit { at_the_end }
   end

@@ -129,6 +129,11 @@ pub trait Dialect: Send + Sync {
         false
     }
 
+    /// Whether it halts a program that runs to set breakpoints in it, and now and then leaves it so.
+    fn halts_to_set(&self) -> bool {
+        false
+    }
+
     /// Whether a stack is so dear that it is asked for once at a stop.
     fn keeps_stacks(&self) -> bool {
         false

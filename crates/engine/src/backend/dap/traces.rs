@@ -154,6 +154,8 @@ pub(super) enum Look {
     Points,
     /// Whether a step has ended.
     Step,
+    /// Not at all: nobody asked for it.
+    Halt,
 }
 
 impl Dap {
@@ -181,10 +183,9 @@ impl Dap {
     /// What a stop of the protocol needs before it can be told.
     pub(super) fn to_look_at(&self, stopped: &Stopped) -> Option<Look> {
         let known = &self.known;
-        // One that was hit in the moment in which it, or another, was set.
         let is_ours = known.was_paused();
-        if stopped.reason == StopReason::Pause && !is_ours && !known.sites().is_empty() {
-            return Some(Look::Place);
+        if stopped.reason == StopReason::Pause && !is_ours && known.dialect.halts_to_set() {
+            return Some(Look::Halt);
         }
         let is_nameless = stopped.reason == StopReason::Breakpoint && stopped.hits.is_empty();
         let may_be_either = !known.sites().is_empty() || !known.steps().is_empty();
@@ -213,6 +214,13 @@ impl Dap {
         if look == Look::Step {
             return self.end_step(stopped, &signals).await;
         }
+        // A breakpoint that it stands at is before it still, and is hit then.
+        if look == Look::Halt {
+            return match self.pass_by(&mut stopped).await {
+                Ok(true) => {}
+                Ok(false) | Err(_) => self.tell_stop(stopped, &signals).await,
+            };
+        }
         // The session may have ended first, wherever a signal goes unsent.
         let top = match self.top(stopped.thread).await {
             Ok(top) => top,
@@ -228,12 +236,11 @@ impl Dap {
             // A stop that is nobody's is the program's own, or a step's end: some debuggers call both a breakpoint,
             // and give each stop a thread of its own.
             if stopped.hits.is_empty() {
-                if stopped.reason == StopReason::Breakpoint && self.known.steps().are_over() {
+                if self.known.steps().are_over() {
                     stopped.reason = StopReason::Step;
                 }
                 return self.tell_stop(stopped, &signals).await;
             }
-            stopped.reason = StopReason::Breakpoint;
         }
         let mut passed = Vec::new();
         let (mut stops, mut why) = (Vec::new(), None);

@@ -109,7 +109,7 @@ impl Walk<'_, '_> {
         self.answered(Some(asked))?;
         // Of what is started for one of these, some is done when it dies: a compiler, a look at a version.
         if super::lang::is_chosen() {
-            self.call("debug_stop", json!({}))?;
+            self.client().ask(round, "debug_stop", json!({})).take(round)?;
         }
         self.over()
     }

@@ -48,6 +48,10 @@ impl Dialect for Launched {
         (self.just_my_code || self.table.machinery_is_blind) && self.table.hides_machinery()
     }
 
+    fn halts_to_set(&self) -> bool {
+        self.table.halts_to_set()
+    }
+
     fn is_over(&self, refusal: &str) -> bool {
         self.table.is_over(refusal)
     }

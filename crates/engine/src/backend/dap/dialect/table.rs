@@ -28,6 +28,8 @@ pub struct Table {
     pub machinery_is_blind: bool,
     /// How a step is refused where the program has only its end before it.
     pub over: &'static [&'static str],
+    /// It halts a program to set breakpoints, and now and then leaves it so.
+    pub halts_to_set: bool,
     pub function: fn(&str) -> &str,
     pub thread_name: fn(String) -> String,
     pub filters: Filters,
@@ -109,6 +111,7 @@ pub const PLAIN: Table = Table {
     machinery: &[],
     machinery_is_blind: false,
     over: &[],
+    halts_to_set: false,
     function: whole,
     thread_name: |name| name,
     filters: Filters {
@@ -186,6 +189,7 @@ pub const DELVE: Table = Table {
     libraries: &["/src/runtime/", "/pkg/mod/", "/vendor/"],
     foreign: &["runtime.", "???"],
     machinery: &["runtime.", "???"],
+    halts_to_set: true,
     function: whole,
     thread_name: goroutine,
     evaluates_for: Purpose::Repl,
@@ -309,6 +313,10 @@ impl Dialect for Table {
 
     fn is_machinery(&self, function: &str) -> bool {
         self.machinery.iter().any(|it| function.starts_with(it))
+    }
+
+    fn halts_to_set(&self) -> bool {
+        self.halts_to_set
     }
 
     fn is_over(&self, refusal: &str) -> bool {
