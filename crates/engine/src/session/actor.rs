@@ -154,11 +154,7 @@ impl Actor {
                     let is_burst = matches!(signal, Signal::Passed(_));
                     self.signal(target, signal);
                     if let Some(last) = last {
-                        self.exit = Some(last.exit(process.as_ref()).await);
-                        self.is_dead = process.as_ref().is_some_and(|it| !it.is_alive());
-                        // Its own parent may not have taken note of it yet.
-                        let seen = || process.as_ref().and_then(Running::ended_with);
-                        self.seen_exit = self.seen_exit.or_else(seen);
+                        self.last(last, process.as_ref()).await;
                         break;
                     }
                     if is_burst {

@@ -342,11 +342,8 @@ module HoldpointInside
       return super if oneshot?
 
       @deleted = true
+      @cond = 'false'
       RETIRED << @tp if @tp
-    end
-
-    def suspend
-      super if oneshot? || !deleted?
     end
   end
 

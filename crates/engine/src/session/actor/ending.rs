@@ -75,6 +75,14 @@ impl Actor {
         exit
     }
 
+    /// The last word about a program that its debugger holds.
+    pub(super) async fn last(&mut self, last: Last, process: Option<&Running>) {
+        self.exit = Some(last.exit(process).await);
+        self.is_dead = process.is_some_and(|it| !it.is_alive());
+        // Its own parent may not have taken note of it yet.
+        self.seen_exit = self.seen_exit.or_else(|| process.and_then(Running::ended_with));
+    }
+
     /// What is still read may take a while: whoever asks meanwhile is not told that it runs.
     pub(super) fn ending(&mut self) {
         if !self.is_ending {
