@@ -261,8 +261,11 @@ module HoldpointInside
       # Whoever debugged it may be gone at any moment, and the program is not to end for that.
       def send(**message)
         super
-      rescue IOError, SystemCallError, NoMethodError
+      rescue IOError, SystemCallError
         nil
+      rescue NoMethodError
+        # Its socket was taken away in this moment; anything else is a fault to be seen.
+        raise if @sock
       end
 
       def readline(_prompt)
