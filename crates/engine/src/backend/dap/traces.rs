@@ -214,12 +214,8 @@ impl Dap {
         if look == Look::Step {
             return self.end_step(stopped, &signals).await;
         }
-        // A breakpoint that it stands at is before it still, and is hit then.
         if look == Look::Halt {
-            return match self.pass_by(&mut stopped).await {
-                Ok(true) => {}
-                Ok(false) | Err(_) => self.tell_stop(stopped, &signals).await,
-            };
+            return self.end_halt(stopped, &signals).await;
         }
         // The session may have ended first, wherever a signal goes unsent.
         let top = match self.top(stopped.thread).await {
@@ -276,6 +272,14 @@ impl Dap {
             }
         }
         self.tell_stop(stopped, &signals).await;
+    }
+
+    /// A breakpoint that it stands at is before it still, and is hit when it goes on.
+    async fn end_halt(&self, mut stopped: Stopped, signals: &mpsc::Sender<Signal>) {
+        match self.pass_by(&mut stopped).await {
+            Ok(true) => {}
+            Ok(false) | Err(_) => self.tell_stop(stopped, signals).await,
+        }
     }
 
     async fn end_step(&self, stopped: Stopped, signals: &mpsc::Sender<Signal>) {
