@@ -380,6 +380,8 @@ pub const WOVEN_FILES: usize = 100;
 pub const TRACE_LAST: Duration = Duration::from_secs(5);
 /// How long after a batch the rest of it is fetched from a program that passes no more tracepoints.
 pub const TRACE_REST: Duration = Duration::from_millis(10);
+/// How long a text that begins waits for V8 to give up the tracepoints that it has in it.
+pub const WOVEN_RELEASE: Duration = Duration::from_secs(1);
 /// How often a program whose text has tracepoints is asked for hits that it has kept back: the first of each point, whose
 /// function is read where no step can stop in it.
 pub const TRACE_IDLE: Duration = Duration::from_millis(50);

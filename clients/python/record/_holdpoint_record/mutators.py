@@ -89,14 +89,17 @@ class Changing:
             self.touch(it, callee[2])
         self.replace(count)
 
-    def hidden(self):
-        """The stack where ways meet: what is on it came by one of them, marks below the top alone by all."""
+    def hidden(self, other):
+        """The stack where ways meet: what is at its top came by one of them, what is below it by all, for an expression
+        that has ways leaves one value. So `table[a if b else c] = d` is known by its `table`."""
         top = len(self.stack) - 1
-        return [it if is_mark(it) and at < top else None for at, it in enumerate(self.stack)]
+        if len(other) != len(self.stack):
+            other = self.stack
+        return [it if at < top and (is_mark(it) or it == other[at]) else None for at, it in enumerate(self.stack)]
 
     def leaves(self, it):
-        """Remembers the marks for the place that an instruction can jump to."""
-        if it.target is None or it.target <= it.unit or not any(is_mark(entry) for entry in self.stack):
+        """Remembers the stack for the place that an instruction can jump to."""
+        if it.target is None or it.target <= it.unit or not any(self.stack):
             return
         effect = stack_effect(it.op, it.arg, jump=True)
         stack = self.stack[: len(self.stack) + effect] if effect < 0 else self.stack + [None] * effect

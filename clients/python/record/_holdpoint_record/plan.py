@@ -187,8 +187,9 @@ class Walk(Changing):
                 self.stack = []
             elif it.unit in self.targets:
                 # Who jumps here may have brought something else.
-                self.stack = self.stack or self.arriving.get(it.unit, [])
-                self.stack = self.hidden()
+                other = self.arriving.get(it.unit, [])
+                self.stack = self.stack or other
+                self.stack = self.hidden(other)
             self.leaves(it)
             self.step(it)
             if it.op in _ENDS:

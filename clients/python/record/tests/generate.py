@@ -509,7 +509,15 @@ class Program:
 
 
 def program(seed):
-    return Program(seed).whole()
+    """The program of a seed; where that is none (`:=` where a comprehension takes none), the next one's."""
+    for attempt in range(100):
+        text = Program(seed + attempt * 1_000_000).whole()
+        try:
+            compile(text, "program", "exec")
+        except SyntaxError:
+            continue
+        return text
+    raise ValueError("no program of seed %d" % seed)
 
 
 if __name__ == "__main__":

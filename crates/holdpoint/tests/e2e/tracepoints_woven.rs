@@ -88,6 +88,32 @@ fn the_answer_says_which_way_a_point_works() {
     debug.ok("tracepoint_read", json!({ "id": 3 })).has(&["1 hit"]);
 }
 
+/// V8 ends the program where a command comes to it between the moment that it tells of a text and the stop at its first
+/// statement. How long that is shall not matter; Node calls `dirname` in between.
+#[test]
+fn a_program_with_points_begins_however_long_that_takes() {
+    let folder = Folder::default();
+    let file = folder.write("loop.js", LOOP);
+    let slow = folder.write(
+        "slow.cjs",
+        "const path = require('path'), { dirname } = path;\n\
+         path.dirname = (name) => {\n\
+           const end = process.hrtime.bigint() + BigInt(process.env.SPIN_US) * 1000n;\n\
+           while (String(name).endsWith('loop.js') && process.hrtime.bigint() < end);\n\
+           return dirname(name);\n\
+         };\n",
+    );
+    let mut debug = start();
+    set(&mut debug, &file, "end", &json!({ "log_message": "{total}" }));
+    for turn in 0..24 {
+        let micros = (600 + turn * 100).to_string();
+        let env =
+            json!({ "NODE_OPTIONS": format!("--require={}", slow.display()), "SPIN_US": micros });
+        let asked = json!({ "args": ["3"], "stop_on_entry": false, "env": env });
+        debug.launch(&file, asked).ended(json!({ "code": 0 })).has(&["1 hit"]);
+    }
+}
+
 /// Statements of every kind, each with a point: what the text and V8 count must be one.
 const SHAPES: &str = "\
 const { EventEmitter } = require('node:events');

@@ -2,6 +2,9 @@
 are. Loaded by lldb's own Python. Nothing here calls into the program; all loops are bounded, for what is read may be
 anything before a variable has its value."""
 
+import inspect
+import struct
+
 import lldb
 
 PARTS = 8  # of a container, in one line
@@ -12,6 +15,8 @@ ITEMS = 10000  # of a container that are listed
 
 
 def bytes_at(value, address, count):
+    if address is None:
+        return None
     if count == 0 or address == 0:
         return b""
     error = lldb.SBError()
@@ -71,8 +76,34 @@ def slice_parts(value):
     return data.GetValueAsUnsigned(0), field(value, "length").GetValueAsUnsigned(0), data.GetType().GetPointeeType()
 
 
+LAYOUTS = {}  # of a String, by the module that its type is of
+
+
+def string_parts(value):
+    """The address and the length of a String's text. Where they lie in it is found out once."""
+    value = value.GetNonSyntheticValue()
+    at = value.GetLoadAddress()
+    if at == lldb.LLDB_INVALID_ADDRESS or value.GetByteSize() != 24:
+        return vec_parts(field(value, "vec"))[:2]
+    key = value.GetType().GetModule().GetUUIDString()
+    if key not in LAYOUTS:
+        vec = field(value, "vec")
+        buf = field(vec, "buf")
+        inner = field(buf, "inner")
+        start = pointer(field(inner if inner.IsValid() else buf, "ptr"))
+        places = (start.GetLoadAddress() - at, field(vec, "len").GetLoadAddress() - at)
+        if not all(0 <= it <= 16 for it in places):
+            return vec_parts(vec)[:2]
+        LAYOUTS[key] = places
+    error = lldb.SBError()
+    raw = value.GetProcess().ReadMemory(at, 24, error)
+    if not error.Success() or not raw or len(raw) != 24:
+        return None, 0
+    return tuple(struct.unpack_from("<Q", raw, it)[0] for it in LAYOUTS[key])
+
+
 def string_summary(value, _):
-    start, count, _kind = vec_parts(field(value, "vec"))
+    start, count = string_parts(value)
     return quoted(bytes_at(value, start, count), count)
 
 
@@ -570,7 +601,19 @@ CPP = [
 ]
 
 
+def known(*owners):
+    """lldb asks for a function's signature whenever it calls it, which takes longer than most of them do."""
+    for one in owners:
+        one.__signature__ = inspect.signature(one)
+
+
 def __lldb_init_module(debugger, _):
+    for name, one in list(globals().items()):
+        if inspect.isclass(one):
+            known(one, *(it for it in vars(one).values() if inspect.isfunction(it)))
+        elif inspect.isfunction(one):
+            known(one)
+
     def run(command):
         debugger.HandleCommand(command)
 

@@ -72,6 +72,9 @@ impl Watch {
         for id in hit {
             forget(&self.cdp, id).await;
         }
+        if is_beginning {
+            self.begun().await;
+        }
         is_beginning
     }
 

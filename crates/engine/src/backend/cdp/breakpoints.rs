@@ -265,14 +265,11 @@ pub(super) async fn resolved(
             }
         });
     }
-    if !cdp.known.woven.0.is_empty() {
+    // Where its file is about to begin, that is the time for it.
+    if !cdp.known.woven.0.is_empty() && !points.is_beginning(id) {
         let it = cdp.clone();
         // Ends with the answers.
-        cdp.known.tasks.spawn(async move {
-            if let Err(failure) = weave::release(&it).await {
-                tracing::debug!(%failure, "a tracepoint stays with V8");
-            }
-        });
+        cdp.known.tasks.spawn(async move { weave::released(&it).await });
     }
     let named = points.functions.iter().find(|it| it.wanted.id == id);
     Some(Bound { id, state: named.map_or(state, |it| points.of_function(it)) })

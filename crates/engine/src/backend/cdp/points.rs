@@ -155,6 +155,12 @@ impl Points {
         })
     }
 
+    /// Whether its file has not run its first statement yet, at which V8 stops.
+    pub(super) fn is_beginning(&self, id: BreakpointId) -> bool {
+        let mut files = self.files.iter().filter(|(file, _)| self.begins.contains_key(*file));
+        files.any(|(_, points)| points.iter().any(|it| it.wanted.id == id))
+    }
+
     pub(super) fn is_woven(&self, id: BreakpointId) -> bool {
         self.files.values().flatten().any(|it| it.is_woven && it.wanted.id == id)
     }

@@ -12,7 +12,10 @@ use std::{
     time::Duration,
 };
 
-use holdpoint_cdp::types::{ContextId, runtime::Evaluate};
+use holdpoint_cdp::{
+    Inserted,
+    types::{ContextId, ScriptId, runtime::Evaluate},
+};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -42,6 +45,8 @@ pub(super) struct Traces {
     pub(super) has_helper: bool,
     /// Batches that came from the program.
     pub(super) taken: u64,
+    /// Scripts with tracepoints in them of which V8 does not know what steps pass.
+    pub(super) unpassed: Vec<(ScriptId, Arc<Inserted>)>,
 }
 
 impl Traces {

@@ -194,6 +194,7 @@ impl Watch {
     }
 
     async fn paused(&mut self, mut paused: Paused) -> Result<(), Unheard> {
+        self.pass_by().await;
         if self.is_trial(&mut paused).await? {
             return self.go_past(&paused).await;
         }

@@ -119,6 +119,13 @@ pub(super) async fn release(cdp: &Cdp) -> Result<(), Failure> {
     release_in_order(cdp).await
 }
 
+/// The same for whom it is no matter.
+pub(super) async fn released(cdp: &Cdp) {
+    if let Err(failure) = release(cdp).await {
+        tracing::debug!(%failure, "a tracepoint stays with V8");
+    }
+}
+
 /// The same for who changes breakpoints already.
 pub(super) async fn release_in_order(cdp: &Cdp) -> Result<(), Failure> {
     if cdp.known.woven.0.is_empty() || !cdp.traces().has_helper {
@@ -199,11 +206,37 @@ impl Watch {
         };
         match (inserted, file) {
             (Some(inserted), _) => {
-                pass_by(&self.cdp, script, &inserted).await;
+                self.cdp.traces().unpassed.push((script.clone(), inserted));
                 Ok(())
             }
             (None, Some(file)) => self.reloaded(&UserFile::new(&file)).await,
             (None, None) => Ok(()),
+        }
+    }
+
+    /// Before anything comes of a stop: steps that begin at it pass what was put into scripts. Not sooner: V8 ends the
+    /// program where it takes a command on the way into a function that it is to stop in.
+    pub(super) async fn pass_by(&self) {
+        let unpassed = std::mem::take(&mut self.cdp.traces().unpassed);
+        for (script, inserted) in unpassed {
+            pass_by(&self.cdp, &script, &inserted).await;
+        }
+    }
+
+    /// The program stands before the first statement of a text that may have tracepoints in it.
+    pub(super) async fn begun(&self) {
+        if self.cdp.known.woven.0.is_empty() {
+            return;
+        }
+        // Whoever changes breakpoints at this time may need longer; then V8's part goes when it can.
+        let it = self.cdp.clone();
+        let (done, is_done) = tokio::sync::oneshot::channel::<()>();
+        self.cdp.known.tasks.spawn(async move {
+            released(&it).await;
+            drop(done);
+        });
+        if tokio::time::timeout(limits::WOVEN_RELEASE, is_done).await.is_err() {
+            tracing::debug!("tracepoints are V8's for a while");
         }
     }
 

@@ -3,11 +3,13 @@
 //! whether something of ours works inside the program.
 //!
 //! The protocol's part asks these questions and knows no debugger. Most answers are rows of a table
-//! ([`table`]); only [`Pydevd`] has a helper inside the program and needs more.
+//! ([`rows`]); only [`Pydevd`] has a helper inside the program and needs more.
 
 mod launched;
 mod lldb;
 mod pydevd;
+mod rows;
+mod said;
 mod table;
 
 use std::{path::Path, time::Duration};
@@ -19,10 +21,11 @@ pub use self::{
     launched::Launched,
     lldb::{Heard, Lldb},
     pydevd::{About, Pydevd},
-    table::{
+    rows::{
         CDT_GDB, CODELLDB, DELVE, GDB, JAVA, JS_DEBUG, LLDB, MONO, NAMES, NETCOREDBG, PERL, PLAIN,
-        RDBG, Table, by_name,
+        RDBG, by_name,
     },
+    table::Table,
 };
 use super::{Dap, DebuggerState, translate};
 use crate::{
