@@ -40,7 +40,7 @@ pub use self::{
     keeping::UNSEEN_END,
     known::RecordingKnown,
     life::{FrameLife, StandingFrame},
-    run::{RecordAsk, RunEnd},
+    run::{RecordAsk, RunEnd, roots},
     second::RunChange,
 };
 use self::{folder::RecordingFolder, reading::Growing};

@@ -92,6 +92,9 @@ impl Workload {
         if !finished.success() {
             bail!("`{}` failed: {}", self.name, finished.last_words());
         }
+        if finished.stderr.contains("kept    0 calls") {
+            bail!("nothing was recorded of `{}`: {}", self.name, finished.stderr);
+        }
         let number = finished.stdout.split_whitespace().next().and_then(|it| it.parse().ok());
         let number: f64 = number.with_context(|| format!("no time in `{}`", finished.stdout))?;
         Ok(number * self.to_ms)

@@ -90,20 +90,22 @@ class Changing:
         self.replace(count)
 
     def hidden(self, other):
-        """The stack where ways meet: what is at its top came by one of them, what is below it by all, for an expression
-        that has ways leaves one value. So `table[a if b else c] = d` is known by its `table`."""
+        """The stack where ways meet: what all bring. Where they are not all known, that is what is below the top, for an
+        expression that has ways leaves one value. So `table[a if b else c] = d` is known by its `table`."""
         top = len(self.stack) - 1
         if len(other) != len(self.stack):
-            other = self.stack
-        return [it if at < top and (is_mark(it) or it == other[at]) else None for at, it in enumerate(self.stack)]
+            other = self.stack[:-1] + [None]
+        return [it if it == other[at] or (at < top and is_mark(it)) else None for at, it in enumerate(self.stack)]
 
     def leaves(self, it):
         """Remembers the stack for the place that an instruction can jump to."""
-        if it.target is None or it.target <= it.unit or not any(self.stack):
+        if it.target is None or it.target <= it.unit:
             return
         effect = stack_effect(it.op, it.arg, jump=True)
         stack = self.stack[: len(self.stack) + effect] if effect < 0 else self.stack + [None] * effect
-        self.arriving[it.target] = stack
+        others = self.arriving.get(it.target, stack)
+        is_one = len(others) == len(stack)
+        self.arriving[it.target] = [a if a == b else None for a, b in zip(stack, others)] if is_one else []
 
     def attribute_called(self, path):
         """An attribute beside an empty place is called with whatever follows: `table.update(**more)`."""
@@ -135,6 +137,26 @@ class Changing:
             if is_mark(path):
                 self.touch(it, path[2])
         self.replace(count)
+
+    def on_POP_JUMP_IF_TRUE(self, it):
+        self.pop()
+
+    on_POP_JUMP_IF_FALSE = on_POP_JUMP_IF_TRUE
+    on_POP_JUMP_IF_NONE = on_POP_JUMP_IF_TRUE
+    on_POP_JUMP_IF_NOT_NONE = on_POP_JUMP_IF_TRUE
+
+    def on_TO_BOOL(self, it):
+        self.replace(1)
+
+    on_UNARY_NEGATIVE = on_TO_BOOL
+    on_UNARY_NOT = on_TO_BOOL
+    on_UNARY_INVERT = on_TO_BOOL
+
+    def on_COMPARE_OP(self, it):
+        self.replace(2)
+
+    on_IS_OP = on_COMPARE_OP
+    on_CONTAINS_OP = on_COMPARE_OP
 
     def on_BUILD_LIST(self, it):
         self.replace(it.arg)

@@ -44,6 +44,18 @@ class OlderWalk(plan.Walk):
             name = self.code.co_names[it.arg]
             self.stack.append((name, plan.GLOBAL, name))
 
+    def on_POP_JUMP_FORWARD_IF_TRUE(self, it):
+        self.pop()
+
+    on_POP_JUMP_FORWARD_IF_FALSE = on_POP_JUMP_FORWARD_IF_TRUE
+    on_POP_JUMP_FORWARD_IF_NONE = on_POP_JUMP_FORWARD_IF_TRUE
+    on_POP_JUMP_FORWARD_IF_NOT_NONE = on_POP_JUMP_FORWARD_IF_TRUE
+    # Who jumps takes it along.
+    on_JUMP_IF_TRUE_OR_POP = on_POP_JUMP_FORWARD_IF_TRUE
+    on_JUMP_IF_FALSE_OR_POP = on_POP_JUMP_FORWARD_IF_TRUE
+
+    on_UNARY_POSITIVE = plan.Walk.on_TO_BOOL
+
     def on_PRECALL(self, it):
         pass
 

@@ -20,7 +20,7 @@ use super::{
     tail,
 };
 use crate::{
-    adapter::{self, PlainRun},
+    adapter::{self, PlainRun, has_ending},
     failure::Failure,
     launch::Launch,
     limits,
@@ -186,21 +186,35 @@ pub(super) fn recorder(
     adapter.recorder(home, &known)
 }
 
-/// The project around the working folder and the program's own folder.
-fn roots(launch: &Launch) -> Vec<PathBuf> {
+/// The project around the working folder, and the folder of what is run.
+pub fn roots(launch: &Launch) -> Vec<PathBuf> {
     let files = || adapter::all().iter().flat_map(|it| it.roots()).chain(&[".git"]);
     let is_root = |folder: &&Path| files().any(|it| folder.join(it).exists());
     let project = launch.cwd.ancestors().take(4).find(is_root).unwrap_or(&launch.cwd);
     let mut all = vec![project.to_owned()];
-    let own = launch.program.as_deref().and_then(Path::parent);
-    let test =
-        launch.test.as_deref().and_then(|it| it.split("::").next()).map(|it| launch.cwd.join(it));
-    for folder in own.into_iter().chain(test.as_deref().and_then(Path::parent)) {
+    let test = launch.test.as_deref().and_then(|it| it.split("::").next());
+    let files = launch.program.clone().into_iter().chain(test.map(|it| launch.cwd.join(it)));
+    let folders = files.filter_map(|it| it.parent().map(Path::to_owned));
+    for folder in folders.chain(of_command(launch)) {
         if !folder.starts_with(project) {
-            all.push(folder.to_owned());
+            all.push(folder);
         }
     }
     all
+}
+
+/// Where the script of a command line is, or what a runner is given: `python /srv/shop/run.py`, `pytest /srv/shop/tests`.
+/// What follows it is the program's own.
+fn of_command(launch: &Launch) -> Option<PathBuf> {
+    launch.command.iter().skip(1).filter(|it| !it.starts_with('-')).find_map(|word| {
+        let place = launch.cwd.join(word.split("::").next().unwrap_or(word));
+        let place = place.canonicalize().ok()?;
+        if place.is_dir() {
+            return Some(place);
+        }
+        let is_source = adapter::all().iter().any(|it| has_ending(&place, it.endings()));
+        place.parent().filter(|_| is_source).map(Path::to_owned)
+    })
 }
 
 pub(super) fn about(

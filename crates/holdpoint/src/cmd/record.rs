@@ -16,11 +16,7 @@ use holdpoint_engine::{
 };
 
 use super::Command;
-use crate::{
-    config::Config,
-    home, out, serve, stderr,
-    tools::record::run::{headline, told_output},
-};
+use crate::{config::Config, home, out, serve, stderr, tools::record::run};
 
 /// Record a run once, then ask it: calls, one frame, a value's history, two runs
 ///
@@ -37,6 +33,9 @@ pub(crate) struct Record {
     /// A function to keep whole; may be given several times
     #[arg(long, value_name = "FUNCTION")]
     focus: Vec<String>,
+    /// A folder whose code is recorded, instead of the project's and the script's; may be given several times
+    #[arg(long, value_name = "FOLDER")]
+    scope: Vec<PathBuf>,
     /// What to call the recording
     #[arg(long)]
     name: Option<String>,
@@ -159,16 +158,13 @@ impl Command for Record {
 impl Record {
     async fn record(self, recordings: &Recordings) -> anyhow::Result<ExitCode> {
         let cwd = std::env::current_dir().context("the current folder is gone")?;
+        let scope = self.scope.iter().map(|it| cwd.join(it)).collect();
         let launch = Launch { command: self.command, cwd, ..Launch::default() };
         let (level, focus, name) = (self.level, self.focus, self.name);
-        let scope = Vec::new();
         let ask = RecordAsk { launch, level, focus, scope, name, is_ours: true };
         let (id, end) = recordings.run(ask, limits::RECORDED_RUN, &Secrets::default()).await?;
-        let told = recordings.ask(Some(&id), move |opened| {
-            let overview = opened.recording.overview()?;
-            let title = headline(&opened.about, None, &overview.verdict());
-            Ok(overview.tell(&title, told_output(&opened.about), opened.bytes, BUDGET))
-        });
+        let told =
+            recordings.ask(Some(&id), move |opened| run::overview(opened, None, None, BUDGET));
         // The program's output is the program's: ours goes beside it.
         stderr::line(&told.await?);
         Ok(match end.map(|it| it.exit) {

@@ -234,6 +234,29 @@ fn a_shell_records_asks_and_hands_on() {
 }
 
 #[test]
+fn a_shell_records_a_script_of_another_folder_and_says_where_it_looked() {
+    let python = python(BIN, FOLDER);
+    let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let elsewhere = project();
+    std::fs::write(elsewhere.path().join("main.py"), "import cart\ncart.total(['std'])\n").unwrap();
+    let script = elsewhere.path().join("main.py");
+    let script = script.to_str().unwrap();
+    let ask = |arguments: &[&str]| shell(home.path(), folder.path(), arguments);
+    let (code, _, stderr) = ask(&["record", "--", &python.path, script]);
+    assert!(code == Some(0) && stderr.contains("\ncomplete"), "{stderr}");
+    let (_, text, _) = ask(&["record", "calls", "--function", "total"]);
+    assert!(text.contains("total("), "{text}");
+    // What is asked for is all that is looked at; and nothing is not everything.
+    let (code, _, stderr) = ask(&["record", "--scope", ".", "--", &python.path, script]);
+    let (own, none) = (folder.path().display().to_string(), "kept    0 calls");
+    assert!(
+        code == Some(0) && stderr.contains(none) && stderr.contains("missing every call"),
+        "{stderr}"
+    );
+    assert!(stderr.contains(&own) && !stderr.contains("complete"), "{stderr}");
+}
+
+#[test]
 fn a_node_program_is_recorded_and_asked() {
     let mut debug = python(BIN, FOLDER).start();
     let folder = tempfile::tempdir().unwrap();

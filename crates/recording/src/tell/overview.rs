@@ -11,6 +11,9 @@ use crate::{
 /// Characters of an assertion's text.
 const MESSAGE: usize = 300;
 
+/// Functions of which less than their lines was kept.
+const LEVELS: usize = 2;
+
 /// Lines of what a failed program wrote, and characters of each.
 const SAID_LINES: usize = 5;
 const SAID_CHARS: usize = 160;
@@ -33,7 +36,7 @@ impl Overview {
                 odd.function, odd.what, odd.calls, odd.first, odd.usual
             ));
         }
-        for level in self.levels.iter().take(2) {
+        for level in self.levels.iter().take(LEVELS) {
             page.line(&format!("less    {level}"));
         }
         let processes = self.processes.len() as u64;
@@ -45,7 +48,19 @@ impl Overview {
             size(stored_bytes)
         );
         page.must(&kept);
-        page.end(&self.missing, self.next.as_ref())
+        let mut missing = self.missing.clone();
+        if self.calls == 0 {
+            missing.push("every call: no code of the recorded folders ran".to_owned());
+        }
+        let less = self.levels.len();
+        if less > 0 {
+            let one = self.levels.first().and_then(|it| it.split_once(": ")).map_or("", |it| it.0);
+            missing.push(format!(
+                "lines of {} that ran often; record_run {{\"again\": \"last\", \"focus\": [\"{one}\"]}} keeps one whole",
+                plural(less as u64, "function")
+            ));
+        }
+        page.end(&missing, self.next.as_ref().filter(|_| self.calls > 0))
     }
 
     /// `FAILED`, `passed`, `exit 1`, as far as the recording knows.

@@ -10,10 +10,7 @@ use holdpoint_engine::{
 };
 
 use super::{AskedRecording, RecordVerb, line};
-use crate::tools::record::{
-    diff, frame,
-    run::{headline, told_output},
-};
+use crate::tools::record::{diff, frame, run};
 
 pub(super) async fn answer(recordings: &Recordings, what: RecordVerb) -> anyhow::Result<ExitCode> {
     let text = match what {
@@ -69,11 +66,7 @@ fn variable(text: &str) -> anyhow::Result<(String, String)> {
 
 async fn show(recordings: &Recordings, of: AskedRecording) -> anyhow::Result<String> {
     let AskedRecording { recording, tokens } = of;
-    let question = move |opened: &OpenRecording| {
-        let overview = opened.recording.overview()?;
-        let title = headline(&opened.about, None, &overview.verdict());
-        Ok(overview.tell(&title, told_output(&opened.about), opened.bytes, tokens))
-    };
+    let question = move |opened: &OpenRecording| run::overview(opened, None, None, tokens);
     Ok(recordings.ask(recording.as_deref(), question).await?)
 }
 

@@ -5,7 +5,10 @@ use std::{path::PathBuf, time::Duration};
 use holdpoint_engine::{
     failure::{Code, Failure},
     limits,
-    recordings::{DiffAsk, RecordAsk, RecordingAbout, Recordings, RunEnd, STOPPED_END, UNSEEN_END},
+    recordings::{
+        AskError, DiffAsk, OpenRecording, RecordAsk, RecordingAbout, Recordings, RunEnd,
+        STOPPED_END, UNSEEN_END, roots,
+    },
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,17 +77,8 @@ impl Tool for Run {
             None => None,
         };
         let tokens = super::tokens(&call);
-        let told = recordings.ask(Some(&id), move |opened| {
-            let overview = opened.recording.overview()?;
-            let title = headline(&opened.about, end.as_ref(), &overview.verdict());
-            let title = same.map_or(title.clone(), |same| format!("{title}\n{same}"));
-            let output = if overview.calls > 0 { told_output(&opened.about) } else { "" };
-            let text = overview.tell(&title, output, opened.bytes, tokens);
-            Ok(match overview.calls {
-                0 => format!("{text}\n{}", unrecorded(&opened.about)),
-                _ => text,
-            })
-        });
+        let told =
+            recordings.ask(Some(&id), move |opened| overview(opened, end.as_ref(), same, tokens));
         super::told(told.await?, &id)
     }
 }
@@ -132,8 +126,26 @@ fn ask(params: Params, again: Option<RecordingAbout>) -> Result<RecordAsk, Failu
     Ok(RecordAsk { launch, level, focus, scope, name, is_ours: false })
 }
 
+/// What a run came to.
+pub(crate) fn overview(
+    opened: &OpenRecording,
+    end: Option<&RunEnd>,
+    same: Option<String>,
+    tokens: usize,
+) -> Result<String, AskError> {
+    let overview = opened.recording.overview()?;
+    let title = headline(&opened.about, end, &overview.verdict());
+    let title = same.map_or(title.clone(), |same| format!("{title}\n{same}"));
+    let output = if overview.calls > 0 { told_output(&opened.about) } else { "" };
+    let text = overview.tell(&title, output, opened.bytes, tokens);
+    Ok(match overview.calls {
+        0 => format!("{text}\n{}", unrecorded(&opened.about)),
+        _ => text,
+    })
+}
+
 /// `r7  pytest tests/test_cart.py::test_total   FAILED in 0.9 s`.
-pub(crate) fn headline(about: &RecordingAbout, end: Option<&RunEnd>, verdict: &str) -> String {
+fn headline(about: &RecordingAbout, end: Option<&RunEnd>, verdict: &str) -> String {
     let took = match (end, about.took_ms, about.program_pid) {
         (None, 0, Some(pid)) if about.is_live => {
             format!(" so far: it still runs, as process {pid}")
@@ -175,16 +187,17 @@ fn finished(about: &RecordingAbout, how: &str, end: Option<&RunEnd>) -> String {
 }
 
 /// What the program wrote, where it did not end well.
-pub(crate) fn told_output(about: &RecordingAbout) -> &str {
+fn told_output(about: &RecordingAbout) -> &str {
     if about.exit_code == Some(0) { "" } else { &about.output }
 }
 
 /// What to say where nothing of the project ran, or no recorder did.
 fn unrecorded(about: &RecordingAbout) -> String {
-    let folder = about.launch.cwd.display();
+    let folders = if about.scope.is_empty() { roots(&about.launch) } else { about.scope.clone() };
+    let folders: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
+    let folders = folders.join(", ");
     let said = about.output.trim();
     let said = said.get(said.len().saturating_sub(600)..).unwrap_or(said);
-    format!(
-        "no call of code below {folder} was recorded; `scope` names other folders\noutput  {said}"
-    )
+    let said = if said.is_empty() { String::new() } else { format!("\noutput  {said}") };
+    format!("no call of code below {folders} was recorded; `scope` names other folders{said}")
 }
