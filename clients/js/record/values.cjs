@@ -293,7 +293,8 @@ function integer(v) {
     big(v);
   } else {
     buf[out.pos++] = 5;
-    text(apply(slice, apply(bigText, v, []), [0, 200]));
+    // At most 200 digits and a sign.
+    text(apply(bigText, v, []));
   }
   return made;
 }

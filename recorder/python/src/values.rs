@@ -133,11 +133,14 @@ impl Recorder {
         })
     }
 
-    /// Its digits; of one so long that they would take long, that it is one.
+    /// Its digits, or the first of them, which are told as such.
     #[cold]
     unsafe fn long_integer(&mut self, it: Obj) -> Number {
         let digits = unsafe { digits(it) };
-        let digits = digits.get(..CHARACTERS).unwrap_or(&digits).to_vec();
+        let digits = match digits.get(..CHARACTERS) {
+            Some(first) if digits.len() > CHARACTERS => [first, "…".as_bytes()].concat(),
+            _ => digits,
+        };
         let mut record = vec![5];
         put(&mut record, digits.len() as u64);
         record.extend_from_slice(&digits);

@@ -111,6 +111,10 @@ impl Workload {
         let mut command = Command::new(ours);
         command.args(["record", "--level", level, "--"]).args(&self.words);
         command.env("HOLDPOINT_HOME", home);
+        // As somebody who stands in the project.
+        if let Some(folder) = self.words.get(1).and_then(|it| it.parent()) {
+            command.current_dir(folder);
+        }
         command
     }
 

@@ -146,7 +146,11 @@ class Values:
                 return self.hidden("number", len(str(value)) if -10**99 < value < 10**99 else 99, b"%d" % (value % 10**99))
             if -(1 << 63) <= value < 1 << 63:
                 return self.record(b"\x05\x04" + u(zigzag(value)))
-            digits = (str(value) if value.bit_length() < 4096 else hex(value >> (value.bit_length() - 800)))[:CHARACTERS].encode()
+            # Decimal digits of a huge number take long.
+            digits = str(value) if value.bit_length() < 4096 else hex(value >> (value.bit_length() - 1600))
+            if len(digits) > CHARACTERS:
+                digits = digits[:CHARACTERS] + "\N{HORIZONTAL ELLIPSIS}"
+            digits = digits.encode()
             return self.record(b"\x05\x05" + u(len(digits)) + digits)
         if kind is str:
             return self.text(value, weight)

@@ -140,7 +140,9 @@ class Stream:
         if kind == 4:
             value.data = r.s()
         elif kind == 5:
-            value.data = int(r.t()[:4000], 0)
+            # The first digits of a long one are no number.
+            digits = r.t()
+            value.data = digits if digits.endswith("\N{HORIZONTAL ELLIPSIS}") else int(digits, 0)
         elif kind == 6:
             value.data = struct.unpack("<d", bytes(r.byte() for _ in range(8)))[0]
         elif kind == 7:

@@ -17,7 +17,9 @@ def shape(value, depth=0):
     if value is None or kind in (bool,):
         return [str(value)]
     if kind is int:
-        return ["int", str(value)]
+        text = str(value)
+        # The first digits of a long one are told as such.
+        return ["int", text if len(text) <= 200 else text[:200] + "\N{HORIZONTAL ELLIPSIS}"]
     if kind is float:
         return ["float", repr(value)]
     if kind is str:

@@ -48,6 +48,13 @@ def test_a_change_in_place_is_a_write(record, version, way, body, name, value):
 
 
 @both
+@pytest.mark.parametrize("power", [199, 201, 2000, 20000])
+def test_the_first_digits_of_a_long_number_are_told_as_such(record, version, way, power):
+    last = written(record, version, way, "n = 10 ** %d" % power)[-1][1].strip("'")
+    assert last == str(10**power) if power < 200 else last.endswith("\N{HORIZONTAL ELLIPSIS}") and 200 <= len(last) < 210, last
+
+
+@both
 def test_attributes_and_what_is_global_are_named_so(record, version, way):
     head = "from collections import deque\nlog = []\nclass Box:\n    def __init__(self):\n        self.items = deque()\n"
     body = "box = Box()\nbox.items.appendleft(x)\nlog.append(x)"
