@@ -29,7 +29,7 @@ pub use table::{Instrumented, ProbedFunction};
 pub use weave::{PROBE, Woven, WovenCall, WovenPiece, WovenPoint, weave};
 
 /// What a change of the probes changes: texts of another version are not taken from a cache.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// A text beyond this is left as it is: it is a bundle or data, and nobody's own code.
 pub const TEXT_MAX: usize = 4 << 20;

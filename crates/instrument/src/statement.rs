@@ -131,6 +131,10 @@ impl Probes<'_> {
         }
         self.fresh = self.frame().map(|_| line);
         self.body(&it.body, line, &first);
+        if it.r#await && self.suspends() {
+            // Its last step has left the frame, which is there again, whatever comes next.
+            self.after.push_str(";$hp.gf($hpd)");
+        }
     }
 
     fn each_in(&mut self, it: &ForInStatement<'_>) {

@@ -102,8 +102,8 @@ fn generators_and_async_functions_leave_and_come_back() {
     check(
         "function* g() { const x = yield 1; yield; yield* h() }\nasync function a() { for await (const v of it) await v }",
         expect![[r#"
-        ;const $hpd=$hp.c0($hp$00000);function* g() {const $hpd=$hp.g($hp$00001,[]);try{ $hp.gl($hpd,1);const x = $hp.w(0,$hp.z($hpd,yield $hp.y($hpd,1))); $hp.z($hpd,yield $hp.y($hpd,void 0)); $hp.z($hpd,yield* $hp.y($hpd,h())) ;$hp.gr($hpd,void 0)}catch($hpe){throw $hp.gu($hpd,$hpe)}finally{$hp.gx($hpd)}}
-        async function a() {const $hpd=$hp.g($hp$00002,[]);try{ $hp.gl($hpd,2);for await (const v of $hp.i($hpd,it)) {$hp.gl($hpd,2);$hp.w(0,v);$hp.z($hpd,await $hp.y($hpd,v))} ;$hp.gr($hpd,void 0)}catch($hpe){throw $hp.gu($hpd,$hpe)}};$hp.r($hpd,void 0);"#]],
+            ;const $hpd=$hp.c0($hp$00000);function* g() {const $hpd=$hp.g($hp$00001,[]);try{ $hp.gl($hpd,1);const x = $hp.w(0,$hp.z($hpd,yield $hp.y($hpd,1))); $hp.z($hpd,yield $hp.y($hpd,void 0)); $hp.z($hpd,yield* $hp.y($hpd,h())) ;$hp.gr($hpd,void 0)}catch($hpe){throw $hp.gu($hpd,$hpe)}finally{$hp.gx($hpd)}}
+            async function a() {const $hpd=$hp.g($hp$00002,[]);try{ $hp.gl($hpd,2);for await (const v of $hp.i($hpd,it)) {$hp.gl($hpd,2);$hp.w(0,v);$hp.z($hpd,await $hp.y($hpd,v))};$hp.gf($hpd); ;$hp.gr($hpd,void 0)}catch($hpe){throw $hp.gu($hpd,$hpe)}};$hp.r($hpd,void 0);"#]],
     );
 }
 

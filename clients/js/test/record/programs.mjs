@@ -388,10 +388,13 @@ class Writer {
 
   try_(depth) {
     const held = this.rng.chance(0.4);
+    const { scope } = this;
+    // Inside of one whose `finally` comes before the function's end, whatever is around the `return`.
+    scope.held = (scope.held ?? 0) + (held ? 1 : 0);
     this.line('try {');
     this.block(depth);
     if (this.rng.chance(0.5)) this.fault();
-    if (this.scope.kind !== 'module' && this.rng.chance(0.2)) this.returns(held);
+    if (this.scope.kind !== 'module' && this.rng.chance(0.2)) this.returns(scope.held > 0);
     const e = this.fresh();
     const way = this.rng.below(3);
     if (way === 0) this.line(`} catch (${e}) {`, `} catch (${e}) { $H($f, ${e});`);
@@ -399,6 +402,7 @@ class Writer {
     else this.line(`} catch ({ message: ${e} }) {`, `} catch ($x) { $H($f, $x); const { message: ${e} } = $x; $W($f, '${e}', ${e});`);
     this.block(depth);
     if (held) {
+      scope.held -= 1;
       this.line('} finally {', '} finally { $on($f);');
       this.block(depth);
     }

@@ -88,9 +88,9 @@ impl Watch {
             if self.event(event).await.is_err() {
                 return;
             }
-            // The first hit of a point in the program's text waits to be fetched.
+            // The first hit of a point in the program's text waits to be fetched; most come when it begins.
             if rest.is_none() && self.cdp.has_woven() {
-                rest = Some(Instant::now() + limits::TRACE_IDLE);
+                rest = Some(Instant::now() + limits::TRACE_REST);
             }
         }
         self.tell_began(Began::Over);
