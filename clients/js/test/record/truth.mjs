@@ -56,13 +56,15 @@ export function contradiction(folder, seed) {
   // A run that has looked into enough objects says so, and tells further ones by what they are alone.
   const poor = stream.notes.some((note) => note.limit === 'contents');
   let omitted = 0;
-  // Who throws in `for await` waits until its iterator is closed. Only who runs meanwhile shows it, and the twin knows nothing of it.
+  // Who leaves a `for await` before its end waits until its iterator is closed. Only who runs meanwhile shows it, and the
+  // twin knows nothing of it.
   const closing = new Set();
+  const closes = text.includes('for await');
   for (let at = 0; at < Math.max(want.length, got.length); at += 1) {
     if (want[at]?.[0] !== got[at]?.[0] || want[at]?.[1] !== got[at]?.[1]) {
       const [n, what] = got[at] ?? [];
-      const before = got.slice(0, at).findLast((it) => it[0] === n)?.[1] ?? '';
-      if (what === 'yield undefined' && before.startsWith('raise ') ? closing.add(n) : what === 'resume' && closing.delete(n)) {
+      const leaves = closes && what === 'yield undefined' && want[at] !== undefined && want[at][0] !== n;
+      if (leaves ? closing.add(n) : what === 'resume' && closing.delete(n)) {
         got.splice(at, 1);
         at -= 1;
         continue;
