@@ -103,6 +103,9 @@ class _Point:
             self.is_literal, self.is_mark = self.trace["literal"], self.trace["mark"]
             kind = _Literal if self.is_literal else _Formatted
             self.expressions = [kind(it) for it in self.trace["expressions"]]
+            # Their names, where they are nothing else.
+            names = [it.name() for it in self.expressions]
+            self.names = tuple(names) if names and None not in names else None
             # The hit after which nothing is reported any more; 0 for none.
             self.last = 1 if self.is_mark else self.max
             self.head = "[[%d,%d]," % (self.id, self.trace["generation"])
@@ -174,6 +177,10 @@ class _Formatted:
             self.spec, self.error = spec or "", None
             return
 
+    def name(self):
+        is_plain = self.error is None and not (self.begins or self.convert or self.spec)
+        return self.expression.name if is_plain else None
+
     def text(self, names, values):
         if self.error is not None:
             raise self.error
@@ -194,6 +201,9 @@ class _Literal:
             self.expression = _Expression(text)
         except (SyntaxError, ValueError) as error:
             self.error = error
+
+    def name(self):
+        return self.expression.name if self.error is None else None
 
     def text(self, names, values):
         if self.error is not None:

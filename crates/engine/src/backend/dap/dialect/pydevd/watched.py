@@ -11,6 +11,7 @@ _SEEN = _monitoring and _monitoring.DISABLE
 _KEY = re.compile(r"__import__\('_holdpoint'\)\.(?:line|trace|mark)\((-?\d+)\)$")
 
 _frame = sys._getframe
+_SMALL = 10**18
 _arming = threading.RLock()
 _tool = None
 # By file as pydevd names it: the points of each line. Replaced as a whole, never changed.
@@ -237,7 +238,14 @@ def _count(one, frame, where, thread):
     number = None
     if not one.condition:
         number = next(one.numbers)
-        if (one.multiple and number % one.multiple) or not _tests(one.hits, number):
+        if (one.multiple and number % one.multiple) or (one.hits and not _tests(one.hits, number)):
+            return
+        found = one.names and _plain(one.names, frame.f_locals, one.is_literal)
+        if found:
+            one.reported += 1
+            begun = _now()
+            _hits.append(_written(one, (number, found), begun, thread, where))
+            _tell(begun)
             return
     ident, begun = _ident(), _now()
     _running[ident] = begun
@@ -255,6 +263,22 @@ def _count(one, frame, where, thread):
     finally:
         _finish(ident)
     _tell(begun)
+
+
+def _plain(names, values, is_literal):
+    """Names of numbers and short texts, each as JSON has it: nothing of the program's runs for them, so nobody has to watch
+    over it. None where one is something else."""
+    found = []
+    for name in names:
+        value = values.get(name)
+        kind = type(value)
+        if kind is int and -_SMALL < value < _SMALL:
+            found.append(f'"{value}"')
+        elif kind is str and len(value) < 100:
+            found.append(_quoted(repr(value) if is_literal else value))
+        else:
+            return None
+    return found
 
 
 def _watch_nothing():
