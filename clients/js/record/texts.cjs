@@ -4,7 +4,7 @@
 
 const fs = require('node:fs');
 const path = require('node:path');
-const crypto = require('node:crypto');
+const { createHash } = require('node:crypto');
 const { spawnSync } = require('node:child_process');
 const { fileURLToPath } = require('node:url');
 
@@ -13,7 +13,6 @@ const VERSION = 3;
 const PATIENCE_MS = 20_000;
 
 const { readFileSync, openSync, closeSync } = fs;
-const MARK = Buffer.from('$hp$');
 const state = { config: null, next: 1, shared: null, failed: 0, note: null, onUnknown: null, onRegister: null, onNames: null };
 // By key and path: a test runner loads one file many times.
 const loaded = new Map();
@@ -39,7 +38,7 @@ function wanted(file) {
 function text(source, file, goal, typescript) {
   if (!wanted(file) || source.length === 0) return null;
   const jsx = typescript ? file.endsWith('.tsx') : true;
-  const hash = sha256(source);
+  const hash = createHash('sha256').update(source, 'utf8').digest();
   const key = `${hash.toString('hex')}-${goal[0]}${typescript ? 't' : ''}${jsx ? 'x' : ''}`;
   const before = loaded.get(`${key} ${file}`);
   if (before !== undefined) return before === null ? null : before.text;
@@ -49,13 +48,9 @@ function text(source, file, goal, typescript) {
   return made === null ? null : made.text;
 }
 
-function sha256(text) {
-  return crypto.hash?.('sha256', text, 'buffer') ?? crypto.createHash('sha256').update(text).digest();
-}
-
 function cached(key) {
   try {
-    return readFileSync(path.join(state.config.cache, `v${VERSION}`, key));
+    return readFileSync(path.join(state.config.cache, `v${VERSION}`, key), 'utf8');
   } catch {
     return null;
   }
@@ -93,11 +88,11 @@ function first() {
 }
 
 function parse(answer, source, file, hash, goal) {
-  const one = answer.indexOf(10);
-  const two = answer.indexOf(10, one + 1);
+  const one = answer.indexOf('\n');
+  const two = answer.indexOf('\n', one + 1);
   let table;
   try {
-    table = JSON.parse(answer.toString('utf8', 0, one));
+    table = JSON.parse(answer.slice(0, one));
   } catch {
     return null;
   }
@@ -106,11 +101,10 @@ function parse(answer, source, file, hash, goal) {
     if (table.refused !== 'taken' && !(table.refused === 'syntax' && goal === 'commonjs')) state.note?.({ lost: 1, why: `not instrumented: ${table.refused}`, file });
     return null;
   }
-  // What is kept of the answer is outside of the program's heap: its collector has nothing to move.
-  const about = { file, source, made: null, pieces: null, get places() { return answer.toString('latin1', one + 1, two); } };
+  const about = { file, source, places: answer.slice(one + 1, two), made: null, pieces: null };
   const { path: shown, sha } = origin(table, file, hash);
   const base = register(table.functions, { path: shown, sha });
-  about.made = numbered(answer, two + 1, base);
+  about.made = answer.slice(two + 1).replace(/\$hp\$(\d+)/g, (mark, n) => String(base + Number(n)).padEnd(mark.length));
   about.base = base;
   about.count = table.functions.length;
   files.set(file, about);
@@ -119,25 +113,13 @@ function parse(answer, source, file, hash, goal) {
   return { text: about.made, base, count: table.functions.length };
 }
 
-// The text with the numbers of its functions in this process, in the places that were left for them: `$hp$12`.
-function numbered(answer, start, base) {
-  for (let at = answer.indexOf(MARK, start); at >= 0; at = answer.indexOf(MARK, at)) {
-    let end = at + MARK.length;
-    let n = 0;
-    for (; answer[end] >= 48 && answer[end] <= 57; end += 1) n = n * 10 + answer[end] - 48;
-    if (end === at + MARK.length) at = end;
-    else at += answer.latin1Write(String(base + n).padEnd(end - at), at);
-  }
-  return answer.toString('utf8', start);
-}
-
 // What a text with a map was made from; else the file itself.
 function origin(table, file, hash) {
   if (table.source === null || table.source === undefined) return { path: file, sha: hash };
   let shown = table.source;
   try {
     shown = shown.startsWith('file:') ? fileURLToPath(shown) : path.resolve(path.dirname(file), shown);
-    return { path: shown, sha: sha256(readFileSync(shown)) };
+    return { path: shown, sha: createHash('sha256').update(readFileSync(shown)).digest() };
   } catch {
     return { path: file, sha: null };
   }

@@ -69,6 +69,14 @@ export function contradiction(folder, seed) {
         at -= 1;
         continue;
       }
+      // What has unwound a call, and waited for a `finally` here, is the same error: the twin takes it for thrown again.
+      const [m, said] = want[at] ?? [];
+      const again = m === n && said?.startsWith('raise ') && what === said.replace('raise', 'unwind');
+      if (again && got.slice(0, at).some((it) => it[1] === what)) {
+        want.splice(at, 1);
+        at -= 1;
+        continue;
+      }
       if (poor && want[at]?.[0] === got[at]?.[0] && isLess(got[at][1], want[at][1])) {
         omitted += 1;
         continue;
