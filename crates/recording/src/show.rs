@@ -59,7 +59,8 @@ impl Recording {
         let is_python = of.language == "python";
         match &datum {
             Datum::None => out.push_str(if is_python { "None" } else { "null" }),
-            Datum::Undefined => out.push_str("undefined"),
+            // A name of Python's that has no value, or has none any more.
+            Datum::Undefined => out.push_str(if is_python { "unbound" } else { "undefined" }),
             Datum::True => out.push_str(if is_python { "True" } else { "true" }),
             Datum::False => out.push_str(if is_python { "False" } else { "false" }),
             Datum::Integer(number) => out.push_str(&number.to_string()),
