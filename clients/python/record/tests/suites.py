@@ -27,12 +27,7 @@ SUITES = {
     "itsdangerous": ("src", ["tests"], []),
     "tomlkit": ("", ["tests"], []),
     "pyparsing": ("", ["tests/test_simple_unit.py"], []),
-    # Without those that start servers.
-    "werkzeug": (
-        "src",
-        ["tests"],
-        ["--ignore=tests/live_apps", "--ignore=tests/test_serving.py", "--ignore=tests/middleware/test_http_proxy.py"],
-    ),
+    "cachetools": ("src", ["tests"], []),
 }
 NEEDS = (
     "pytest<9 hypothesis freezegun ephemeral-port-reserve cryptography watchdog cloudpickle pympler pyyaml markupsafe "
