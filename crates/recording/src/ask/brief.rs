@@ -27,7 +27,7 @@ impl Recording {
             lines: sum(|it| it.head.lines),
             events: sum(|it| it.head.events),
             took_ms: processes.iter().map(|it| it.took_ms).fold(0.0, f64::max),
-            missing: self.missing(),
+            missing: self.missing_of_run(),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What a run comes to: how it ended, the way to the failure, what was swallowed, what is odd, what was kept.
 
+use std::collections::BTreeSet;
+
 use super::{NextAsk, frame::FrameRow};
 use crate::{
     columns::Field,
@@ -9,6 +11,7 @@ use crate::{
     ingest::class_name,
     recording::{CallId, Process, ProcessFacts, Recording, TestFacts, is_failure},
     show::{CallShown, LONG, SHORT},
+    tell::plural,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -210,7 +213,7 @@ impl Recording {
             lines: sum(|it| it.head.lines),
             events: sum(|it| it.head.events),
             levels: self.levels(),
-            missing: self.missing(),
+            missing: self.missing_of_run(),
             next,
         })
     }
@@ -457,6 +460,27 @@ impl Recording {
         let most = if near.origin.is_some() { FAR_RANK } else { u64::MAX };
         let told = all.into_iter().filter(|(rank, _)| *rank < most).take(ODD);
         Ok(told.map(|(_, it)| it).collect())
+    }
+
+    /// What a run as a whole lacks: what every answer does, and what was not kept of it.
+    pub(crate) fn missing_of_run(&self) -> Vec<String> {
+        let mut all = self.missing();
+        if self.processes().iter().all(|it| it.head.calls == 0) {
+            all.push("every call".to_owned());
+        }
+        // One may have been given less twice.
+        let names: BTreeSet<&str> = self
+            .processes()
+            .iter()
+            .flat_map(|of| of.head.levels.iter().map(move |it| of.qualified(it.function)))
+            .collect();
+        if let Some(one) = names.first() {
+            all.push(format!(
+                "lines of {} that ran often; `record_run` with `focus` [\"{one}\"] keeps one whole",
+                plural(names.len() as u64, "function")
+            ));
+        }
+        all
     }
 
     /// Functions of which less than their lines was kept.

@@ -48,19 +48,7 @@ impl Overview {
             size(stored_bytes)
         );
         page.must(&kept);
-        let mut missing = self.missing.clone();
-        if self.calls == 0 {
-            missing.push("every call: no code of the recorded folders ran".to_owned());
-        }
-        let less = self.levels.len();
-        if less > 0 {
-            let one = self.levels.first().and_then(|it| it.split_once(": ")).map_or("", |it| it.0);
-            missing.push(format!(
-                "lines of {} that ran often; record_run {{\"again\": \"last\", \"focus\": [\"{one}\"]}} keeps one whole",
-                plural(less as u64, "function")
-            ));
-        }
-        page.end(&missing, self.next.as_ref().filter(|_| self.calls > 0))
+        page.end(&self.missing, self.next.as_ref().filter(|_| self.calls > 0))
     }
 
     /// `FAILED`, `passed`, `exit 1`, as far as the recording knows.

@@ -59,15 +59,18 @@ def pointer(value):
 
 # ---- Rust
 
-def vec_parts(value):
-    """The address, the number and the type of what a Vec has."""
-    value = value.GetNonSyntheticValue()
-    count = field(value, "len").GetValueAsUnsigned(0)
+def vec_fields(value):
+    """Where a Vec has the address and the number of what it has."""
     buf = field(value, "buf")
     inner = field(buf, "inner")
-    start = pointer(field(inner if inner.IsValid() else buf, "ptr")).GetValueAsUnsigned(0)
-    kind = value.GetType().GetTemplateArgumentType(0)
-    return start, count, kind
+    return pointer(field(inner if inner.IsValid() else buf, "ptr")), field(value, "len")
+
+
+def vec_parts(value):
+    """The address, the number and the type of what a Vec has."""
+    start, count = vec_fields(value)
+    kind = value.GetNonSyntheticValue().GetType().GetTemplateArgumentType(0)
+    return start.GetValueAsUnsigned(0), count.GetValueAsUnsigned(0), kind
 
 
 def slice_parts(value):
@@ -88,10 +91,7 @@ def string_parts(value):
     key = value.GetType().GetModule().GetUUIDString()
     if key not in LAYOUTS:
         vec = field(value, "vec")
-        buf = field(vec, "buf")
-        inner = field(buf, "inner")
-        start = pointer(field(inner if inner.IsValid() else buf, "ptr"))
-        places = (start.GetLoadAddress() - at, field(vec, "len").GetLoadAddress() - at)
+        places = tuple(it.GetLoadAddress() - at for it in vec_fields(vec))
         if not all(0 <= it <= 16 for it in places):
             return vec_parts(vec)[:2]
         LAYOUTS[key] = places
@@ -608,7 +608,7 @@ def known(*owners):
 
 
 def __lldb_init_module(debugger, _):
-    for name, one in list(globals().items()):
+    for one in list(globals().values()):
         if inspect.isclass(one):
             known(one, *(it for it in vars(one).values() if inspect.isfunction(it)))
         elif inspect.isfunction(one):

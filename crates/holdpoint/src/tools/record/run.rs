@@ -197,7 +197,9 @@ fn unrecorded(about: &RecordingAbout) -> String {
     let folders: Vec<String> = folders.iter().map(|it| it.display().to_string()).collect();
     let folders = folders.join(", ");
     let said = about.output.trim();
-    let said = said.get(said.len().saturating_sub(600)..).unwrap_or(said);
-    let said = if said.is_empty() { String::new() } else { format!("\noutput  {said}") };
-    format!("no call of code below {folders} was recorded; `scope` names other folders{said}")
+    // Its end; who cut it says so.
+    let last = said.get(said.len().saturating_sub(600)..).unwrap_or(said);
+    let cut = if last.len() < said.len() { "…" } else { "" };
+    let output = if said.is_empty() { String::new() } else { format!("output  {cut}{last}\n") };
+    format!("{output}no call of code below {folders} was recorded; `scope` names other folders")
 }

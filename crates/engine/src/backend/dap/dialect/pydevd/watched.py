@@ -11,7 +11,10 @@ _SEEN = _monitoring and _monitoring.DISABLE
 _KEY = re.compile(r"__import__\('_holdpoint'\)\.(?:line|trace|mark)\((-?\d+)\)$")
 
 _frame = sys._getframe
+# Whose digits take no time.
 _SMALL = 10**18
+# What a function's or a module's names are in: those of a class' body may be in something of the program's.
+_NAMES = (dict, (lambda: type(sys._getframe().f_locals))())
 _arming = threading.RLock()
 _tool = None
 # By file as pydevd names it: the points of each line. Replaced as a whole, never changed.
@@ -268,6 +271,8 @@ def _count(one, frame, where, thread):
 def _plain(names, values, is_literal):
     """Names of numbers and short texts, each as JSON has it: nothing of the program's runs for them, so nobody has to watch
     over it. None where one is something else."""
+    if type(values) not in _NAMES:
+        return None
     found = []
     for name in names:
         value = values.get(name)
